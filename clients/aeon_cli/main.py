@@ -12,7 +12,7 @@ import click
 
 from aeon_cli import commands
 from aeon_cli.exits import MEANINGS, Exit
-from aeon_cli.grouping import InOrder
+from aeon_cli.options import InOrder
 from aeond_client import errors
 
 _HOW_TO_START = """\

@@ -1,4 +1,4 @@
-"""Options and arguments that several commands have."""
+"""Options and arguments that several commands have, and the order of subcommands."""
 
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -8,6 +8,14 @@ import click
 from aeon_cli.completion import complete_session, complete_tool
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+
+class InOrder(click.Group):
+    """A group that lists commands in the order of definition instead of alphabetically."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(self.commands)
+
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
 

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 import mcp_types as types
@@ -47,7 +48,7 @@ def spec_of(
     if description_digest(spec) not in accepted:
         return spec
     effect = settings.effects.get(tool.name, Effect.UNDECLARED)
-    return ToolSpec(**{**{name: getattr(spec, name) for name in spec.__dataclass_fields__}, "effect": effect})
+    return replace(spec, effect=effect)
 
 
 def _bounded(schema: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -7,8 +7,7 @@ import click
 
 from aeon_cli.completion import complete_answer, complete_approval, run_argument
 from aeon_cli.connection import connect, print_json, waiting_run_named
-from aeon_cli.grouping import InOrder
-from aeon_cli.options import json_option
+from aeon_cli.options import InOrder, json_option
 
 if TYPE_CHECKING:
     from aeon_cli.exits import Exit

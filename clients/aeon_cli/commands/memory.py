@@ -6,8 +6,7 @@ import click
 
 from aeon_cli.completion import complete_key
 from aeon_cli.connection import connect, print_json
-from aeon_cli.grouping import InOrder
-from aeon_cli.options import json_option, limit_option
+from aeon_cli.options import InOrder, json_option, limit_option
 from aeond_client.memory import MemoryEntry
 
 

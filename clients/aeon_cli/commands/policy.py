@@ -6,8 +6,7 @@ import click
 
 from aeon_cli.completion import complete_run
 from aeon_cli.connection import connect, print_json, run_named
-from aeon_cli.grouping import InOrder
-from aeon_cli.options import json_option, tool_call_arguments
+from aeon_cli.options import InOrder, json_option, tool_call_arguments
 
 
 @click.group(cls=InOrder)

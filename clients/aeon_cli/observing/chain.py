@@ -2,7 +2,7 @@
 effects and answer."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from aeon_cli.observing.overview import work_of
@@ -72,10 +72,10 @@ class _Chain:
 
     def links(self, events: Iterable[Event]) -> Iterator[Link]:
         for event in events:
-            for kind, words, step_id, details, data in self._of(event.kind):
-                yield Link(kind, event.seq, event.time, words, step_id, tuple(details), data)
+            for link in self._of(event.kind):
+                yield replace(link, seq=event.seq, time=event.time)
 
-    def _of(self, kind: e.EventKind) -> Iterator[tuple[str, str, str, Sequence[str], dict[str, Any]]]:
+    def _of(self, kind: e.EventKind) -> Iterator[Link]:
         match kind:
             case e.RunCreated():
                 yield _link("request", _created(kind), data={"uid": kind.uid, "text": kind.text})
@@ -131,7 +131,7 @@ class _Chain:
             case _:
                 yield from self._of_step(kind)
 
-    def _of_step(self, kind: e.EventKind) -> Iterator[tuple[str, str, str, Sequence[str], dict[str, Any]]]:
+    def _of_step(self, kind: e.EventKind) -> Iterator[Link]:
         match kind:
             case e.StepStarted(step=step, attempt=attempt, mode=mode):
                 self._executed = True
@@ -192,7 +192,7 @@ class _Chain:
             case _:
                 pass
 
-    def _ended(self, kind: e.StepEnded) -> Iterator[tuple[str, str, str, Sequence[str], dict[str, Any]]]:
+    def _ended(self, kind: e.StepEnded) -> Iterator[Link]:
         if kind.policy_version:
             yield _decision(
                 e.PolicyDecided(
@@ -216,9 +216,7 @@ class _Chain:
         )
         yield _link("result", words, kind.step_id, candidates, data)
 
-    def _planned(
-        self, plan: Plan, source: str, details: Sequence[str]
-    ) -> tuple[str, str, str, Sequence[str], dict[str, Any]]:
+    def _planned(self, plan: Plan, source: str, details: Sequence[str]) -> Link:
         self._plan = plan
         by = {"client": "given by the client", "model": "made by the model"}.get(source, one_line(source))
         steps = [f"{one_line(step.step_id)}  {title_of(step)}{_after(step)}" for step in plan.steps]
@@ -243,8 +241,9 @@ def _link(
     step_id: str = "",
     details: Sequence[str] = (),
     data: dict[str, Any] | None = None,
-) -> tuple[str, str, str, Sequence[str], dict[str, Any]]:
-    return kind, words, step_id, details, data or {}
+) -> Link:
+    """A link whose event is not known yet."""
+    return Link(kind, 0, 0.0, words, step_id, tuple(details), data or {})
 
 
 def _created(kind: e.RunCreated) -> str:
@@ -255,7 +254,7 @@ def _created(kind: e.RunCreated) -> str:
     return f"{origin} asked{fork}: {_short(kind.text)}"
 
 
-def _decision(kind: e.PolicyDecided) -> tuple[str, str, str, Sequence[str], dict[str, Any]]:
+def _decision(kind: e.PolicyDecided) -> Link:
     rule = f"rule {one_line(kind.rule)}" if kind.rule else "no rule matched"
     why = kind.reason or ("it only computes" if kind.effect == "pure" else "")
     details = [_short(why)] if why else []

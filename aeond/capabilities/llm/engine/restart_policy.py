@@ -2,25 +2,15 @@
 
 from collections import deque
 
+from aeond.capabilities.llm.engine.supervision_rules import Supervision
 from aeond.errors import LLMError, LLMGoneError
-from aeond.frozen import frozen
 from aeond.ports import Clock
 
 
-@frozen
-class RestartRules:
-    """After `max_deaths` within `death_window_seconds` the engine stays down; until then each backoff doubles."""
-
-    max_deaths: int
-    death_window_seconds: float
-    first_backoff_seconds: float
-    longest_backoff_seconds: float
-
-
 class RestartPolicy:
-    """Remembers the deaths of one engine."""
+    """Remembers the deaths of one engine; each backoff is twice the last one."""
 
-    def __init__(self, clock: Clock, rules: RestartRules) -> None:
+    def __init__(self, clock: Clock, rules: Supervision) -> None:
         self._clock = clock
         self._rules = rules
         self._deaths: deque[float] = deque()

@@ -1,6 +1,5 @@
 """Limits that all supervised engines share: concurrent requests, and when an engine counts as dead."""
 
-from aeond.capabilities.llm.engine.restart_policy import RestartRules
 from aeond.frozen import frozen
 
 
@@ -21,12 +20,3 @@ class Supervision:
     rest_seconds: float = 60.0
     first_backoff_seconds: float = 0.2
     longest_backoff_seconds: float = 10.0
-
-    @property
-    def restart_rules(self) -> RestartRules:
-        return RestartRules(
-            self.max_deaths,
-            self.death_window_seconds,
-            self.first_backoff_seconds,
-            self.longest_backoff_seconds,
-        )

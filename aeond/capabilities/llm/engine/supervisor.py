@@ -79,7 +79,7 @@ class EngineSupervisor(BackgroundTasks, Generic[R]):
         self._sleeper: tuple[R, OpenAIClient] | None = None  # resident again once the engine is awake
         self._failure: LLMError | None = None
         self._failure_until = 0.0
-        self._restart_policy = RestartPolicy(clock, settings.restart_rules)
+        self._restart_policy = RestartPolicy(clock, settings)
         self._requests = 0
         self.measurements = Measurements(clock)
         self._watch = Watchdog(clock)

@@ -1,18 +1,19 @@
-"""How long an engine is mourned, by a clock that the test turns."""
+"""The restart policy, by a clock that the test turns."""
 
 import pytest
 
-from aeond.capabilities.llm.engine.restart_policy import RestartPolicy, RestartRules
+from aeond.capabilities.llm.engine.restart_policy import RestartPolicy
+from aeond.capabilities.llm.engine.supervision_rules import Supervision
 from aeond.errors import LLMError, LLMGoneError
 from tests.support.doubles import ManualClock
 
-RULES = RestartRules(
+RULES = Supervision(
     max_deaths=4, death_window_seconds=100.0, first_backoff_seconds=1.0, longest_backoff_seconds=3.0
 )
 DEATH = LLMGoneError("It died.")
 
 
-def test_each_death_is_mourned_longer_up_to_a_bound() -> None:
+def test_each_backoff_is_longer_up_to_a_bound() -> None:
     """The pause doubles with each death and never exceeds the longest."""
     clock = ManualClock()
     policy = RestartPolicy(clock, RULES)

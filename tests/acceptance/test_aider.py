@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from aeond.daemon.config.paths import usual_aider_environment
+from aeond.daemon.config.paths import usual_build
 from aeond_client import Client, RunOptions
 from aeond_client.events import ApprovalRequested, TextDelta
 from aeond_client.runs import Budget, Plan, PlanStep, RunState, StepState
@@ -149,7 +149,7 @@ def test_the_default_model_makes_a_test_green_though_the_daemon_is_killed() -> N
     }
     with (
         daemon_with_aider(
-            [], model=model, aider={"environment": str(usual_aider_environment())}, runs={"max_running": 2}
+            [], model=model, aider={"environment": str(usual_build("aider"))}, runs={"max_running": 2}
         ) as (daemon, project),
         Client(daemon.address) as client,
     ):

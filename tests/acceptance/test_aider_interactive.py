@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from aeond.daemon.config.paths import usual_aider_environment
+from aeond.daemon.config.paths import usual_build
 from aeond_client import Client
 from aeond_client.events import StepStarted
 from aeond_client.runs import Run, RunState
@@ -155,7 +155,7 @@ def test_the_real_aider_works_at_the_terminal() -> None:
     """The real Aider streams the model's answer, edits the copy, takes /undo, and ends; its edits become the proposal."""
     rules = [{"contains": "commit message", "text": "fix: add returns the sum"}, {"text": SAID}]
     with (
-        daemon_with(rules, usual_aider_environment(), "trusted-folder") as (daemon, project),
+        daemon_with(rules, usual_build("aider"), "trusted-folder") as (daemon, project),
         aeonctl(daemon, project, TASK) as shown,
     ):
         shown.wait("Applied edit to calc.py")

@@ -14,7 +14,7 @@ from aeond.capabilities.aider.workbench import Workbench
 from aeond.capabilities.llm.adapters.scripted import Script, ScriptedLLM
 from aeond.capabilities.tools.files.changes import FileChanges
 from aeond.capabilities.tools.served.terminals import RunTerminals
-from aeond.daemon.config.paths import usual_aider_environment
+from aeond.daemon.config.paths import usual_build
 from aeond.domain.runs.budgets import Grant
 from aeond.domain.tools import ToolCall, ToolResult
 from aeond.orchestration.budget.metered_model import MeteredModel
@@ -23,7 +23,7 @@ from tests.support.hands import Hands, repository
 from tests.support.tools import invoker_of
 
 needs_aider = pytest.mark.skipif(
-    not is_built(usual_aider_environment()), reason="Aider is not installed: make aider-setup"
+    not is_built(usual_build("aider")), reason="Aider is not installed: make aider-setup"
 )
 
 TEST: Final = ("python3", "-m", "unittest", "-q")

@@ -28,34 +28,16 @@ def is_system() -> bool:
     return os.geteuid() == 0 or os.environ.get("STATE_DIRECTORY", "").startswith("/var/lib/")
 
 
-def usual_engine_environment() -> Path:
-    """The default environment for vLLM: in a checkout, beside our own environment."""
-    in_checkout = Path(sys.prefix).parent / ".venv-engine"
+def usual_build(name: str) -> Path:
+    """The default folder of a separate build, such as `engine` for vLLM's environment, `llama` for llama.cpp built for
+    this processor, and `aider`: in a checkout, beside our own environment.
+    """
+    in_checkout = Path(sys.prefix).parent / f".venv-{name}"
     if in_checkout.is_dir():
         return in_checkout
     if is_system():
-        return Path("/opt/aeond-engine")
-    return _home("XDG_DATA_HOME", ".local/share") / "aeond" / "engine"
-
-
-def usual_native_build() -> Path:
-    """The default folder for llama.cpp built for this processor: in a checkout, beside our own environment."""
-    in_checkout = Path(sys.prefix).parent / ".venv-llama"
-    if in_checkout.is_dir():
-        return in_checkout
-    if is_system():
-        return Path("/opt/aeond-llama")
-    return _home("XDG_DATA_HOME", ".local/share") / "aeond" / "llama"
-
-
-def usual_aider_environment() -> Path:
-    """The default environment for Aider: in a checkout, beside our own environment."""
-    in_checkout = Path(sys.prefix).parent / ".venv-aider"
-    if in_checkout.is_dir():
-        return in_checkout
-    if is_system():
-        return Path("/opt/aeond-aider")
-    return _home("XDG_DATA_HOME", ".local/share") / "aeond" / "aider"
+        return Path(f"/opt/aeond-{name}")
+    return _home("XDG_DATA_HOME", ".local/share") / "aeond" / name
 
 
 def _home(variable: str, below: str) -> Path:
@@ -73,9 +55,9 @@ class Paths:
     models_dir: Path
     private_dir: Path
     own_models_dirs: tuple[Path, ...] = ()
-    engine_environment: Path = field(default_factory=usual_engine_environment)
-    aider_environment: Path = field(default_factory=usual_aider_environment)
-    native_build: Path = field(default_factory=usual_native_build)
+    engine_environment: Path = field(default_factory=partial(usual_build, "engine"))
+    aider_environment: Path = field(default_factory=partial(usual_build, "aider"))
+    native_build: Path = field(default_factory=partial(usual_build, "llama"))
     secrets: tuple[Path, ...] = ()
     tools: tuple[Path, ...] = ()
     admin_path: Path | None = None
@@ -228,9 +210,9 @@ def paths_of(config: Config, config_file: Path) -> Paths:
         own_models_dirs=() if config.model.models_dir or os.geteuid() != 0 else (user_models_dir(),),
         # The runtime folder that systemd created for this service alone, else beside the socket.
         private_dir=Path(os.environ.get("RUNTIME_DIRECTORY", "").split(":")[0] or socket.parent),
-        engine_environment=_chosen(config.vllm.environment, usual_engine_environment()),
-        aider_environment=_chosen(config.aider.environment, usual_aider_environment()),
-        native_build=_chosen(config.model.native_build, usual_native_build()),
+        engine_environment=_chosen(config.vllm.environment, usual_build("engine")),
+        aider_environment=_chosen(config.aider.environment, usual_build("aider")),
+        native_build=_chosen(config.model.native_build, usual_build("llama")),
         secrets=secret_places(
             *(config.model.hub_token_file, config.remote.key_file, config.metrics.key_file),
             *(one.key_file for one in config.mcp.values()),

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from aeond.daemon.config.paths import usual_aider_environment
+from aeond.daemon.config.paths import usual_build
 from aeond.domain.policy import Access, Origin
 from aeond.domain.runs.budgets import Amounts, Grant
 from aeond.domain.tools import Recovery, ToolCall
@@ -53,7 +53,7 @@ async def test_the_real_aider_does_it(tmp_path: Path) -> None:
     (tmp_path / "project").mkdir()
     (tmp_path / "project/.aider.conf.yml").write_text("dry-run: true\n", encoding="utf-8")
     (tmp_path / "project/.env").write_text("AIDER_DRY_RUN=true\n", encoding="utf-8")
-    desk = Desk(tmp_path, answers(SAID), usual_aider_environment())
+    desk = Desk(tmp_path, answers(SAID), usual_build("aider"))
     made = await desk.done("aider", task=TASK, test=[*TEST])
     assert (made["files"], made["test"]["after"]) == (["calc.py"], 0)
     assert len(desk.llm.requests) == 1

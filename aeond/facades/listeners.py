@@ -9,11 +9,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from aeond.facades.errors import FacadeError
-
 HOST: Final = "127.0.0.1"
 MIN_KEY_CHARACTERS: Final = 16
 PROBE_SECONDS: Final = 2.0
+
+
+class FacadeError(Exception):
+    """Why a façade cannot be served: `reason` is a stable UPPER_SNAKE word for programs, `message` says what to do."""
+
+    def __init__(self, message: str, *, reason: str) -> None:
+        super().__init__(message)
+        self.message = message
+        self.reason = reason
 
 
 @dataclass(frozen=True, slots=True)

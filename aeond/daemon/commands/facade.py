@@ -11,8 +11,7 @@ from aeond.daemon.config.secrets import read_secret
 from aeond.daemon.exits import Exit
 from aeond.daemon.notify import notifier_from_environment
 from aeond.errors import RefusedError
-from aeond.facades.errors import FacadeError
-from aeond.facades.listeners import Places, default_path
+from aeond.facades.listeners import FacadeError, Places, default_path
 from aeond.facades.serving import serve
 
 

@@ -5,9 +5,10 @@ from typing import Any, Final
 
 import mcp_types as types
 
+from aeond.facades.runs import call_lines
 from aeond_client import AsyncClient, Run
 from aeond_client.errors import WrongStateError
-from aeond_client.judgements import ApprovalRequest, CallPreview, Question
+from aeond_client.judgements import ApprovalRequest, Question
 
 DENY: Final = "deny"
 KEY: Final = "person"
@@ -31,12 +32,7 @@ def request_for(run: Run) -> tuple[types.ElicitRequestFormParams, str] | None:
 
 def approval_form(approval: ApprovalRequest) -> types.ElicitRequestFormParams:
     """Exactly what would be done, and the scopes with which it may be approved."""
-    lines = [f"aeond asks for approval: {approval.message}"]
-    previews = approval.previews or (CallPreview(),) * len(approval.calls)
-    for call, preview in zip(approval.calls, previews, strict=True):
-        lines.append(f"{call.tool} {json.dumps(call.arguments, ensure_ascii=False)}")
-        lines += [preview.diff] if preview.diff else []
-        lines += [f"incomplete: {preview.problem}"] if preview.problem else []
+    lines = [f"aeond asks for approval: {approval.message}", *call_lines(approval)]
     lines += [f"folder: {folder}" for folder in approval.folders]
     lines += [f"host: {host}" for host in approval.hosts]
     decision = {"type": "string", "enum": [*approval.scopes, DENY], "description": "The allowed calls."}

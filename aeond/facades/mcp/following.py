@@ -11,7 +11,6 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from aeond.facades.mcp import consent, results
 from aeond_client import AsyncClient
-from aeond_client.errors import AeondError
 from aeond_client.events import (
     ApprovalRequested,
     Event,
@@ -25,7 +24,6 @@ from aeond_client.events import (
 
 ANSWER_SECONDS: Final = 900.0
 """How long a form stays open; then the call returns, and the run waits on."""
-CANCEL_SECONDS: Final = 10.0
 
 Context = ServerRequestContext[Any, Any]
 Result = types.CallToolResult | types.InputRequiredResult | dict[str, Any]
@@ -93,15 +91,6 @@ def resumed_run(request_state: str) -> tuple[str, str]:
     if not isinstance(state, dict) or not {"root", "asked"} <= state.keys():
         raise ValueError("requestState is not one of this server's")
     return str(state["root"]), str(state["asked"])
-
-
-async def cancel(client: AsyncClient, run_id: str) -> None:
-    """Cancels the run of a call that was cancelled, even while that call is ending."""
-    with anyio.move_on_after(CANCEL_SECONDS, shield=True):
-        try:
-            await client.cancel_run(run_id, "cancelled by the MCP client")
-        except AeondError:
-            return  # the daemon is away: the run goes on, as it would without a client
 
 
 def _can_ask(context: Context) -> bool:

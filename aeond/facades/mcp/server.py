@@ -14,7 +14,8 @@ from mcp.shared.exceptions import MCPError
 from pydantic import ValidationError
 
 from aeond.facades.mcp import arguments, consent, results, tasks
-from aeond.facades.mcp.following import Context, Result, cancel, follow, resumed_run
+from aeond.facades.mcp.following import Context, Result, follow, resumed_run
+from aeond.facades.runs import cancel
 from aeond_client import AsyncClient
 from aeond_client.calls.run_calls import RunOptions
 from aeond_client.errors import AeondError, InvalidInputError, NotFoundError
@@ -214,7 +215,7 @@ async def _followed(client: AsyncClient, run_id: str, context: Context) -> Resul
     try:
         return await follow(client, run_id, context)
     except anyio.get_cancelled_exc_class():
-        await cancel(client, run_id)
+        await cancel(client, run_id, "cancelled by the MCP client")
         raise
 
 

@@ -11,7 +11,7 @@ from mcp.server.context import ServerRequestContext
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from aeond.facades.mcp import consent, results
-from aeond.facades.waiting_runs import waiting_run
+from aeond.facades.runs import waiting_run
 from aeond_client import AsyncClient, Run
 from aeond_client.runs import RunState, StepState
 

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from aeond.facades.openai.failures import ApiError, invalid
 from aeond.facades.openai.parts import Prompt, Said
-from aeond.facades.waiting_runs import waiting_run
+from aeond.facades.runs import waiting_run
 from aeond_client import AsyncClient
 from aeond_client.calls.run_calls import RunOptions
 from aeond_client.connection.waiting import may_need_a_person

@@ -4,19 +4,16 @@ import json
 from collections.abc import AsyncGenerator
 from typing import Any, Final
 
-import anyio
-
 from aeond.facades.openai.conversations import Conversations, Place
 from aeond.facades.openai.failures import ApiError, unsupported
 from aeond.facades.openai.parts import Ended, Failed, Part, Prompt, Started, StepBegan, StepDone, Text, Usage
+from aeond.facades.runs import call_lines, cancel
 from aeond_client import AsyncClient, Run
 from aeond_client.connection.waiting import may_need_a_person, waits
-from aeond_client.errors import AeondError
 from aeond_client.events import Event, StepEnded, StepStarted
-from aeond_client.judgements import ApprovalRequest, CallPreview, Question
+from aeond_client.judgements import ApprovalRequest, Question
 from aeond_client.runs import RunState, StepState
 
-CANCEL_SECONDS: Final = 10.0
 MAX_OUTPUT_CHARS: Final = 500
 PIECE_CHARS: Final = 256
 
@@ -53,7 +50,7 @@ async def answered(
                 yield part
         finally:
             if left and not following.asked:
-                await _cancel(client, place.run_id)
+                await cancel(client, place.run_id, "the client of the OpenAI API went away")
     finally:
         conversations.leave(place)
 
@@ -141,25 +138,8 @@ def question_text(question: Question) -> str:
 
 def approval_text(run: Run, approval: ApprovalRequest) -> str:
     """Exactly what would be done. A message cannot approve it: a program could approve its own request."""
-    lines = [f"This needs your approval: {approval.message}"]
-    previews = approval.previews or (CallPreview(),) * len(approval.calls)
-    for call, preview in zip(approval.calls, previews, strict=True):
-        lines.append(f"{call.tool} {json.dumps(call.arguments, ensure_ascii=False)}")
-        lines += [preview.diff] if preview.diff else []
-        lines += [f"incomplete: {preview.problem}"] if preview.problem else []
-    lines.append(
-        f"Decide with `aeonctl approvals {run.run_id}`; then any message in this conversation continues it."
-    )
-    return "\n".join(lines)
-
-
-async def _cancel(client: AsyncClient, run_id: str) -> None:
-    """Cancels the run of a request whose client went away, even while the request is ending."""
-    with anyio.move_on_after(CANCEL_SECONDS, shield=True):
-        try:
-            await client.cancel_run(run_id, "the client of the OpenAI API went away")
-        except AeondError:
-            return  # the daemon is away: the run goes on, as it would without a client
+    how = f"Decide with `aeonctl approvals {run.run_id}`; then any message in this conversation continues it."
+    return "\n".join([f"This needs your approval: {approval.message}", *call_lines(approval), how])
 
 
 def _short(value: Any) -> str:

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from aeond.facades.errors import FacadeError
-from aeond.facades.listeners import HOST, Places, default_path, open_sockets
+from aeond.facades.listeners import HOST, FacadeError, Places, default_path, open_sockets
 
 KEY = "a key of sixteen characters or more"
 

@@ -19,6 +19,7 @@ WALLS = {
     "folders exchanged under a run, folders outside the roots": "tests/acceptance/test_bound_workspaces.py",
     "another user's folders, by owner, group and mode": "tests/acceptance/test_callers_rights.py",
     "another user, every method": "tests/acceptance/test_users_apart.py",
+    "a user who fills the disk with runs, sessions and facts": "tests/acceptance/test_user_storage.py",
     "another user at façades and the web page": "tests/acceptance/test_doors_apart.py",
     "other sites, programs and hostile text at the web page": "tests/page/test_attacks.py",
     "paths that lead elsewhere, names exchanged during calls": "tests/faults/test_path_races.py",

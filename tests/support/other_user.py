@@ -189,6 +189,8 @@ def main(uid: int, socket: str, things: Mapping[str, Any]) -> None:
         attempts = _further_attempts if "approval" in things else _attempts
         outcomes = {name: _outcome(call) for name, call in attempts(channel, things)}
     sys.stdout.write(json.dumps(outcomes))
+    sys.stdout.flush()
+    os._exit(0)  # without waiting for threads of gRPC, which do not end now and then
 
 
 if __name__ == "__main__":

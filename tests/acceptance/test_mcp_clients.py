@@ -220,7 +220,9 @@ async def test_a_cancelled_call_cancels_its_run(stage: Stage) -> None:
                 await asked.wait()
                 calls.cancel_scope.cancel()
             with Client(stage.socket) as daemon:
-                (line,) = daemon.list_runs()
+                lines = daemon.list_runs()
+                assert len(lines) == 1, [daemon.get_run(line.run_id) for line in lines]
+                (line,) = lines
                 list(daemon.watch(line.run_id))
                 assert daemon.get_run(line.run_id).state is RunState.CANCELLED
 

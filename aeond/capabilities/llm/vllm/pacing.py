@@ -45,25 +45,29 @@ def paced(scheduler: type[Any], clock: Callable[[], float]) -> type[Any]:
             self._most_tokens: int = self.vllm_config.scheduler_config.max_num_batched_tokens
             self._pace = Pace(seconds, self._most_tokens)
             self._began = 0.0
+            self._prompts = 1
             self.adaptive_long_prefill_threshold = False  # else it is no less than a share of `_most_tokens`
 
         def schedule(self, *arguments: Any, **options: Any) -> Any:
             self._began = clock()
-            # A request that writes gets a token in each step, whatever others read in it. Nor may one prompt take all
-            # the rest: a request that arrives while a long one is read, even a liveness probe, would wait for its end.
+            # A request that writes gets a token in each step, whatever others read in it. Prompts share the rest, and
+            # leave a part to those who wait: a request that arrives while long ones are read, even a liveness probe,
+            # would otherwise wait for the end of one.
             others = len(self.running) + (ASIDE_TOKENS if self.waiting else 0)
             self.max_num_scheduled_tokens = min(self._pace.tokens + others, self._most_tokens)
-            self.scheduler_config.long_prefill_token_threshold = max(
-                1, self.max_num_scheduled_tokens - others
+            prompts = sum(one.num_computed_tokens < one.num_prompt_tokens for one in self.running)
+            self._prompts = max(1, prompts)
+            self.scheduler_config.long_prefill_token_threshold = 1 + max(
+                0, (self.max_num_scheduled_tokens - others) // self._prompts
             )
             return super().schedule(*arguments, **options)
 
         def update_from_output(self, scheduled: Any, computed: Any) -> Any:
             seconds = clock() - self._began
-            # Beyond the one token of each that writes.
+            # Beyond one token of each, which is all of one that writes. Equal shares leave less than one for each prompt.
             read = scheduled.total_num_scheduled_tokens - len(scheduled.num_scheduled_tokens)
             if read > 0:
-                self._pace.adapt(seconds, is_full=read >= self._pace.tokens - 1)
+                self._pace.adapt(seconds, is_full=read + self._prompts > self._pace.tokens)
             return super().update_from_output(scheduled, computed)
 
     return PacedScheduler

@@ -68,13 +68,27 @@ class Scheduled:
         return sum(self.num_scheduled_tokens.values())
 
 
+@dataclass(frozen=True)
+class Request:
+    """A request of vLLM's: it writes, or its prompt is read, which has no end."""
+
+    name: str
+    num_computed_tokens: int
+    num_prompt_tokens: int = 1_000_000
+
+
+WRITERS = [Request(f"writer {number}", 1_000_010) for number in range(8)]
+READERS = [Request(f"reader {number}", 0) for number in range(3)]
+
+
 @dataclass
 class Scheduler:
-    """As much of vLLM's scheduler as is built upon: so many write, one reads a prompt without an end, some wait."""
+    """As much of vLLM's scheduler as is built upon: those that run have their tokens in their order, then those that
+    wait."""
 
     step_seconds: float = 0.06
     most: int = 2048
-    running: list[str] = field(default_factory=list)
+    running: list[Request] = field(default_factory=list)
     waiting: list[str] = field(default_factory=list)
     max_num_scheduled_tokens: int = 0
     adaptive_long_prefill_threshold: bool = True
@@ -94,11 +108,14 @@ class Scheduler:
     def schedule(self, throttle_prefills: bool = False) -> Scheduled:
         assert not throttle_prefills
         assert not self.adaptive_long_prefill_threshold
-        tokens = dict.fromkeys(self.running, 1)
-        left = self.max_num_scheduled_tokens - len(tokens)
-        reader = min(left, self.scheduler_config.long_prefill_token_threshold)
-        begun = {one: (left - reader) // len(self.waiting) for one in self.waiting}
-        return Scheduled({**tokens, "reader": reader, **begun})
+        left = self.max_num_scheduled_tokens
+        tokens = {}
+        for one in self.running:
+            reads = one.num_computed_tokens < one.num_prompt_tokens
+            wanted = self.scheduler_config.long_prefill_token_threshold if reads else 1
+            tokens[one.name] = min(wanted, left)
+            left -= tokens[one.name]
+        return Scheduled({**tokens, **{one: left // len(self.waiting) for one in self.waiting}})
 
     def update_from_output(self, scheduled: Scheduled, computed: str) -> str:
         assert scheduled.num_scheduled_tokens
@@ -122,16 +139,16 @@ class Machine:
 
 def test_the_scheduler_keeps_to_its_time() -> None:
     """Steps of prompts settle at the time that is configured; those who write have a token in each of them."""
-    machine = Machine(running=[f"writer {number}" for number in range(8)])
+    machine = Machine(running=[*READERS[:1], *WRITERS])
     for _ in range(50):
         scheduled = machine.stepped()
     assert STEP + TOKEN * scheduled.total_num_scheduled_tokens == pytest.approx(0.06, rel=0.1)
-    assert all(scheduled.num_scheduled_tokens[writer] == 1 for writer in machine.scheduler.running)
+    assert all(scheduled.num_scheduled_tokens[writer.name] == 1 for writer in WRITERS)
 
 
 def test_steps_in_which_all_write_teach_nothing() -> None:
     """How long it takes to write says nothing of how fast prompts are read."""
-    machine = Machine()
+    machine = Machine(running=READERS[:1])
     before = machine.stepped().total_num_scheduled_tokens
     for _ in range(20):
         machine.now += 10.0
@@ -141,7 +158,7 @@ def test_steps_in_which_all_write_teach_nothing() -> None:
 
 def test_more_than_the_engine_can_hold_is_never_asked_for() -> None:
     """The bound is the engine's own, however fast the machine."""
-    machine = Machine(step_seconds=60.0, most=64)
+    machine = Machine(step_seconds=60.0, most=64, running=READERS[:1])
     assert max(machine.stepped().total_num_scheduled_tokens for _ in range(10)) == 64
 
 
@@ -151,9 +168,22 @@ def test_nothing_else_is_found_in_the_module() -> None:
         _ = pacing.Unheard
 
 
+@pytest.mark.parametrize("readers", [1, 3])
 @pytest.mark.parametrize("most", [2048, 64])
-def test_who_waits_begins_while_a_prompt_is_read(most: int) -> None:
-    """However long the prompt that is read, and however quick the machine, a request that comes has a part of the next step."""
-    machine = Machine(running=["writer"], waiting=["just came"], most=most)
+def test_who_waits_begins_while_prompts_are_read(most: int, readers: int) -> None:
+    """However many long prompts are read, and however quick the machine, a request that comes has a part of the next step."""
+    machine = Machine(running=[*READERS[:readers], WRITERS[0]], waiting=["just came"], most=most)
     for _ in range(50):
         assert machine.stepped().num_scheduled_tokens["just came"] > 0
+
+
+def test_prompts_share_a_step() -> None:
+    """A prompt that comes later is read as fast as the first, and together they have as many tokens as one alone."""
+    alone, together = Machine(running=READERS[:1]), Machine(running=READERS)
+    for _ in range(50):
+        one, all_of_them = alone.stepped(), together.stepped()
+    shares = set(all_of_them.num_scheduled_tokens.values())
+    assert len(shares) == 1
+    assert all_of_them.total_num_scheduled_tokens == pytest.approx(
+        one.total_num_scheduled_tokens, abs=len(READERS)
+    )

@@ -17,6 +17,8 @@ from aeond_client.errors import AeondError
 from aeond_client.serving.lent_terminal import LentTerminal
 
 READ_BYTES = 1 << 12
+# What wakes the thread that types.
+RESIZED, ENDED = b"r", b"e"
 # What a program may have left: a hidden cursor, colours, pasting, mouse and focus reports, the second screen.
 RESTORED = (
     b"\x1b[?25h\x1b[0m\x1b[?2004l\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?1004l\x1b[?1049l\x1b[?7h"
@@ -39,6 +41,7 @@ class Handover:
         self._socket = socket
         self._lent: tuple[LentTerminal, threading.Thread] | None = None
         self._drawn = False
+        self._wake = (-1, -1)
         self._resized: Any = None
 
     @property
@@ -56,7 +59,8 @@ class Handover:
         kind = os.environ.get("TERM", "")
         lent = LentTerminal(self._run_id, kind=kind, rows=rows, columns=columns, socket=self._socket)
         lent.__enter__()  # left in `end`
-        thread = threading.Thread(target=self._lend, args=(lent,), daemon=True)
+        thread = threading.Thread(target=self._lend, args=(lent, (rows, columns)), daemon=True)
+        self._wake = os.pipe()
         self._lent, self._drawn = (lent, thread), False
         self._resized = signal.signal(signal.SIGWINCH, self._resize)
         thread.start()
@@ -72,46 +76,55 @@ class Handover:
         lent.__exit__(None, None, None)
         self._lent = None
         signal.signal(signal.SIGWINCH, self._resized)
+        for end in self._wake:
+            os.close(end)
 
-    def _lend(self, lent: LentTerminal) -> None:
+    def _lend(self, lent: LentTerminal, size: tuple[int, int]) -> None:
         try:
             screen = lent.screen()
             first = next(screen, None)
             failure = None
             if first is not None:
                 self._drawn = True
-                failure = _handed_over(lent, first, screen)
+                failure = _handed_over(lent, size, chain([first], screen), self._wake)
         except AeondError as error:
             failure = error
         if failure is not None:
             print(f"Aider was cut off: {failure.message}", file=sys.stderr)
 
     def _resize(self, _number: int, _frame: Any) -> None:
-        if self._lent is not None:
-            columns, rows = os.get_terminal_size(sys.stdout.fileno())
-            self._lent[0].resize(rows, columns)
+        os.write(self._wake[1], RESIZED)
 
 
-def _handed_over(lent: LentTerminal, first: bytes, rest: Iterator[bytes]) -> AeondError | None:
+def _handed_over(
+    lent: LentTerminal, size: tuple[int, int], screen: Iterable[bytes], wake: tuple[int, int]
+) -> AeondError | None:
     """Keys go to the program and its screen is shown until it ends: the daemon's error if it went away."""
     failures: list[AeondError] = []
-    ended, ending = os.pipe()
-    showing = threading.Thread(target=_show, args=(lent, chain([first], rest), ending, failures), daemon=True)
+    showing = threading.Thread(target=_show, args=(lent, screen, wake[1], failures), daemon=True)
     with _raw():
         showing.start()
-        _type(lent, ended)
+        _type(lent, size, wake[0])
         showing.join()
-    os.close(ended)
     return failures[0] if failures else None
 
 
-def _type(lent: LentTerminal, ended: int) -> None:
-    """Sends the keys until the program has ended, or hangs up at the end of the input."""
+def _type(lent: LentTerminal, size: tuple[int, int], woken: int) -> None:
+    """Sends the keys and each new size until the program has ended, or hangs up at the end of the input.
+
+    The size goes before the keys that were typed in it: whoever reads them sees the screen that the user saw.
+    """
     keys = sys.stdin.fileno()
     while True:
-        ready, _, _ = select.select([keys, ended], [], [])
-        if ended in ready:
+        ready, _, _ = select.select([keys, woken], [], [])
+        if woken in ready and ENDED in os.read(woken, READ_BYTES):
             return
+        columns, rows = os.get_terminal_size(sys.stdout.fileno())
+        if (rows, columns) != size:
+            size = (rows, columns)
+            lent.resize(rows, columns)
+        if keys not in ready:
+            continue
         typed = os.read(keys, READ_BYTES)
         if not typed:
             lent.hang_up()
@@ -119,8 +132,8 @@ def _type(lent: LentTerminal, ended: int) -> None:
         lent.type(typed)
 
 
-def _show(lent: LentTerminal, outputs: Iterable[bytes], ending: int, failures: list[AeondError]) -> None:
-    """Shows the screen in a thread of its own; closes `ending` at the end."""
+def _show(lent: LentTerminal, outputs: Iterable[bytes], wake: int, failures: list[AeondError]) -> None:
+    """Shows the screen in a thread of its own; says so at the end."""
     screen = ScreenFilter()
     try:
         for output in outputs:
@@ -132,7 +145,7 @@ def _show(lent: LentTerminal, outputs: Iterable[bytes], ending: int, failures: l
     except OSError:  # the terminal is closed
         lent.hang_up()
     finally:
-        os.close(ending)
+        os.write(wake, ENDED)
 
 
 @contextmanager

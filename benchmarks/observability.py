@@ -34,7 +34,7 @@ def measure(folder: Path) -> Section:
                     microseconds(statistics.median(steps)),
                     f"{more * 1e6:.1f} us",
                     f"{added:.1f}%",
-                    "" if way == "both" else verdict(added, at_most=MOST_PERCENT, unit="%"),
+                    verdict(added, at_most=MOST_PERCENT, unit="%"),
                 )
             )
     return Section(

@@ -241,6 +241,35 @@ def test_typing_below_an_answer_starts_a_follow_up(popup: Popup, chosen: Chosen)
     assert chosen.of("follow_up") == [("A",)]
 
 
+@pytest.mark.parametrize(
+    ("key", "state", "action"),
+    [
+        (Qt.Key.Key_N, "done", "start_new"),
+        (Qt.Key.Key_H, "prompt", "show_history"),
+        (Qt.Key.Key_R, "failed", "retry"),
+    ],
+)
+def test_a_key_with_control_begins_what_the_list_of_keys_says(
+    popup: Popup, chosen: Chosen, key: Qt.Key, state: str, action: str
+) -> None:
+    """Ctrl+N starts a new session, Ctrl+H shows recent runs, and Ctrl+R sends a failed request again."""
+    show(popup, states()[state])
+    press(popup, key, CTRL)
+    assert chosen.of(action) == [()]
+
+
+def test_the_steps_of_an_answered_run_are_shown_and_hidden(popup: Popup) -> None:
+    """Ctrl+D shows a line for each step of an answered run; the next one shows the summary again."""
+    done = states()["done"]
+    assert done.shown is not None
+    show(popup, done)
+    summary = popup.body.plan.shapes
+    press(popup, Qt.Key.Key_D, CTRL)
+    assert len(popup.body.plan.shapes) == len(done.shown.steps.lines) > len(summary)
+    press(popup, Qt.Key.Key_D, CTRL)
+    assert popup.body.plan.shapes == summary
+
+
 def test_the_answer_is_copied_as_it_was_written(popup: Popup) -> None:
     """Ctrl+C copies the whole answer as Markdown."""
     show(popup, states()["done"])

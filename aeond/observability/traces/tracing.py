@@ -16,7 +16,7 @@ from aeond.trace_context import TraceParent
 
 MAX_RUNS: Final = 512  # whose spans are collected while they work; others are read from the journal
 MAX_ENDED: Final = 512
-BATCH_SPANS: Final = 512
+BATCH_SPANS: Final = 2_048  # about 250 kB; a collector takes 4 MB
 GATHER_SECONDS: Final = 1.0  # short runs share a request
 FLUSH_SECONDS: Final = 2.0
 MAX_ANCESTORS: Final = 16

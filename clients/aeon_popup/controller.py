@@ -67,6 +67,8 @@ class Controller:
             self._note(happening)
         if self.screen is not None:
             self.screen.show_view(self.view)
+        if self._visible and self.view.shown_key not in ("", before.shown_key):
+            self._close_notice(self.view.shown_key)
         for run in self.view.runs:
             seen = self._visible and run.key == self.view.shown_key
             notice = None if seen else notice_of(before.run(run.key), run)
@@ -90,12 +92,17 @@ class Controller:
     def visible(self) -> None:
         self._visible = True
         self._daemon.look(visible=True)
-        for run in self.view.runs:
-            self._close_notice(run.key)
+        if self.view.shown is not None:
+            self._close_notice(self.view.shown_key)
 
     def hidden(self) -> None:
+        """A run that was shown and still waits for the user is notified from now on."""
         self._visible = False
         self._daemon.look(visible=False)
+        run = self.view.shown
+        notice = notice_of(None, run) if run is not None and run.needs_person else None
+        if notice is not None:
+            self._notify(notice)
 
     def draft(self, text: str) -> None:
         self.apply([happenings.Drafted(text)])

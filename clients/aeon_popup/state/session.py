@@ -83,8 +83,13 @@ class SessionView:
 
     @property
     def others_running(self) -> int:
-        """The number of unfinished runs that are not shown."""
-        return sum(not run.ended and run.key != self.shown_key for run in self.runs)
+        """The number of runs that are not shown and go on by themselves."""
+        return sum(not (run.ended or run.needs_person or run.key == self.shown_key) for run in self.runs)
+
+    @property
+    def others_waiting(self) -> int:
+        """The number of runs that are not shown and wait for the user."""
+        return sum(run.needs_person and run.key != self.shown_key for run in self.runs)
 
 
 def after(view: SessionView, happening: Happening) -> SessionView:

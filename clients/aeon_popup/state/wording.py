@@ -104,7 +104,14 @@ def _unready(view: SessionView) -> tuple[str, str]:
 
 
 def _others(view: SessionView) -> str:
-    return f"{view.others_running} more running" if view.others_running else ""
+    waiting, running = view.others_waiting, view.others_running
+    need = "needs" if waiting == 1 else "need"
+    return ", ".join(
+        filter(
+            None,
+            (f"{waiting} more {need} you" if waiting else "", f"{running} more running" if running else ""),
+        )
+    )
 
 
 def _seconds(seconds: float) -> str:

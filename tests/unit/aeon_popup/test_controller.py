@@ -121,6 +121,28 @@ def test_a_visible_run_is_not_notified(world: World) -> None:
     assert [notice.summary for notice in world.notices] == ["And then?"]
 
 
+def test_a_question_that_was_seen_is_notified_when_the_window_is_hidden(world: World) -> None:
+    """Hiding the window while it shows a question leaves a notification of it; an answered run leaves none."""
+    world.controller.visible()
+    world.has(sent(), ASKED)
+    world.controller.hidden()
+    assert [notice.summary for notice in world.notices] == ["Which?"]
+    world.controller.visible()
+    world.has(received(InputAnswered("s1.1", "red"), first=len(ASKED) + 1))
+    world.controller.hidden()
+    assert len(world.notices) == 1
+
+
+def test_the_notification_of_another_run_stays_until_that_run_is_shown(world: World) -> None:
+    """Opening the window closes the notification of the run that it shows, and no other."""
+    world.has(sent(), ASKED)
+    world.controller.start_new()
+    world.controller.visible()
+    assert world.closed == []
+    world.controller.reply(KEY, "default")
+    assert world.closed == [KEY]
+
+
 def test_an_approval_is_decided_from_its_notification(world: World) -> None:
     """Deny in a notification denies exactly the approval that it showed."""
     world.controller.view = states()["approval"]

@@ -3,6 +3,8 @@
 import pytest
 
 from aeon_popup.state import wording
+from aeon_popup.state.happenings import NewStarted
+from aeon_popup.state.session import after
 from tests.support.popup_states import SOCKET, START, states
 
 BADGES = {
@@ -38,6 +40,12 @@ def test_the_footer_names_run_time_and_calls() -> None:
     view = states()
     assert wording.meta(view["running"], START + 20.5) == "run 7f3a · 20s · 2 tool calls"
     assert wording.meta(view["unavailable"], START) == f"unix:{SOCKET} · retrying"
+
+
+def test_the_footer_of_a_new_request_names_other_runs_that_wait_for_the_user() -> None:
+    """Beside an empty prompt stands how many kept runs need the user, and how many go on by themselves."""
+    for state, words in (("question", "1 more needs you"), ("running", "1 more running"), ("done", "")):
+        assert wording.meta(after(states()[state], NewStarted()), 0.0) == words
 
 
 def test_a_failure_says_what_was_kept() -> None:

@@ -100,8 +100,7 @@ class Controller:
         self._visible = False
         self._daemon.look(visible=False)
         run = self.view.shown
-        notice = notice_of(None, run) if run is not None and run.needs_person else None
-        if notice is not None:
+        if run is not None and run.needs_person and (notice := notice_of(None, run)):
             self._notify(notice)
 
     def draft(self, text: str) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from aeond.user_rights import UserRights
 
-OTHER_UID = 65_534  # the account named nobody
+OTHER_UID = 65_534  # nobody, on Debian
 
 
 @contextmanager

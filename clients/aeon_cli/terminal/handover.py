@@ -17,7 +17,7 @@ from aeond_client.errors import AeondError
 from aeond_client.serving.lent_terminal import LentTerminal
 
 READ_BYTES = 1 << 12
-# What wakes the thread that types.
+# The messages that wake the thread that sends keys.
 RESIZED, ENDED = b"r", b"e"
 # What a program may have left: a hidden cursor, colours, pasting, mouse and focus reports, the second screen.
 RESTORED = (
@@ -112,28 +112,27 @@ def _handed_over(
 def _type(lent: LentTerminal, size: tuple[int, int], woken: int) -> None:
     """Sends the keys and each new size until the program has ended, or hangs up at the end of the input.
 
-    The size goes before the keys that were typed in it: whoever reads them sees the screen that the user saw.
+    A new size is sent before the keys typed after the change, so the program never reads keys with an outdated size.
     """
     keys = sys.stdin.fileno()
     while True:
         ready, _, _ = select.select([keys, woken], [], [])
         if woken in ready and ENDED in os.read(woken, READ_BYTES):
             return
+        typed = os.read(keys, READ_BYTES) if keys in ready else None
+        if typed == b"":
+            lent.hang_up()
+            return
         columns, rows = os.get_terminal_size(sys.stdout.fileno())
         if (rows, columns) != size:
             size = (rows, columns)
             lent.resize(rows, columns)
-        if keys not in ready:
-            continue
-        typed = os.read(keys, READ_BYTES)
-        if not typed:
-            lent.hang_up()
-            return
-        lent.type(typed)
+        if typed:
+            lent.type(typed)
 
 
 def _show(lent: LentTerminal, outputs: Iterable[bytes], wake: int, failures: list[AeondError]) -> None:
-    """Shows the screen in a thread of its own; says so at the end."""
+    """Shows the screen in a thread of its own, and writes ENDED to `wake` when it ends."""
     screen = ScreenFilter()
     try:
         for output in outputs:

@@ -104,14 +104,12 @@ def _unready(view: SessionView) -> tuple[str, str]:
 
 
 def _others(view: SessionView) -> str:
-    waiting, running = view.others_waiting, view.others_running
-    need = "needs" if waiting == 1 else "need"
-    return ", ".join(
-        filter(
-            None,
-            (f"{waiting} more {need} you" if waiting else "", f"{running} more running" if running else ""),
-        )
-    )
+    parts = []
+    if waiting := view.others_waiting:
+        parts.append(f"{waiting} more {'needs' if waiting == 1 else 'need'} you")
+    if running := view.others_running:
+        parts.append(f"{running} more running")
+    return ", ".join(parts)
 
 
 def _seconds(seconds: float) -> str:

@@ -56,7 +56,7 @@ def test_the_change_reaches_the_tree_after_approval() -> None:
         with Collector(daemon.address, run_id) as seen:
             for number in (1, 2):
                 came = seen.wait(lambda seen, number=number: _asked(seen) == number, PATIENCE_SECONDS)  # type: ignore[misc]
-                assert came
+                assert came, seen.numbered[-3:]
                 (approval,) = client.get_run(run_id).approvals
                 assert (project / "calc.py").read_text(encoding="utf-8") == WRONG
                 client.decide_approval(run_id, approval.approval_id, approval.digest, True)

@@ -4,6 +4,7 @@
 
 import os
 import signal
+import struct
 import threading
 import time
 from contextlib import suppress
@@ -46,22 +47,23 @@ def multiply(arguments: Target, context: ToolContext) -> Result:
 def swell(arguments: Target, context: ToolContext) -> Result:
     """Has eight processes use 200 MiB each, and returns how many of them live when each has it or was ended."""
     living: set[int] = set()
+    holding: set[int] = set()
     ready, gate = os.pipe()
     for _ in range(8):
         child = os.fork()
         if child == 0:
             held = bytearray(200 * MIB)
             held[:: 1 << 12] = b"x" * len(held[:: 1 << 12])
-            os.write(gate, b"x")
+            os.write(gate, struct.pack("i", os.getpid()))
             time.sleep(30)
             os._exit(0)
         living.add(child)
     os.set_blocking(ready, False)
-    end, holders = time.monotonic() + 20, 0
-    while holders < len(living) and time.monotonic() < end:
+    end = time.monotonic() + 20
+    while not living <= holding and time.monotonic() < end:
         time.sleep(0.01)
         with suppress(BlockingIOError):
-            holders += len(os.read(ready, 100))
+            holding |= {pid for (pid,) in struct.iter_unpack("i", os.read(ready, 400))}
         living -= {child for child in living if os.waitpid(child, os.WNOHANG)[0]}
     for child in living:
         os.kill(child, signal.SIGKILL)

@@ -29,7 +29,7 @@ def command_line() -> "argparse.ArgumentParser":
         ("toggle", "open or close the window of the running popup, and start one if there is none"),
         ("show", "open the window of the running popup"),
         ("hide", "close the window of the running popup"),
-        ("new", "open the window with an empty prompt and a new session"),
+        ("new", "open the window with the prompt of a new session"),
         ("quit", "end the running popup; its runs continue"),
     ):
         action.add_argument(f"--{name}", dest="action", action="store_const", const=name, help=help_text)

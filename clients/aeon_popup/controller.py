@@ -106,6 +106,11 @@ class Controller:
     def draft(self, text: str) -> None:
         self.apply([happenings.Drafted(text)])
 
+    def draft_reply(self, asked: Asked, text: str) -> None:
+        run = self.view.shown
+        if run is not None:
+            self.apply([happenings.ReplyDrafted(run.key, asked.run_id, asked.question.question_id, text)])
+
     def follow_up(self, text: str) -> None:
         run = self.view.shown
         if run is not None and run.ended:

@@ -18,7 +18,6 @@ from PySide6.QtGui import QAccessible, QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QPlainTextEdit, QWidget
 
-from aeon_popup.controller import Controller
 from aeon_popup.state.session import SessionView
 from aeon_popup.trace import Trace
 from aeon_popup.ui import cards
@@ -217,21 +216,6 @@ def test_enter_sends_and_shift_enter_makes_a_line(popup: Popup, chosen: Chosen) 
     assert popup.prompt.height() > height
     press(popup, Qt.Key.Key_Return)
     assert chosen.of("submit") == [("one\ntwo",)]
-
-
-def test_a_draft_survives_the_list_of_keys_and_hiding(popup: Popup, chosen: Chosen) -> None:
-    """Text that was typed is still there after a look at the keys, and when the window was hidden meanwhile."""
-    daemon: Any = chosen
-    controller = Controller(daemon, Trace(), notify=lambda notice: None, close_notice=lambda key: None)
-    controller.screen = popup
-    popup.prompt.changed.connect(controller.draft)
-    show(popup, states()["prompt"])
-    QTest.keyClicks(popup.prompt, "half a request")
-    press(popup, Qt.Key.Key_F1)
-    assert popup.prompt.toPlainText() == "half a request"
-    popup.hide()
-    popup.appear()
-    assert popup.prompt.toPlainText() == "half a request"
 
 
 def test_typing_below_an_answer_starts_a_follow_up(popup: Popup, chosen: Chosen) -> None:

@@ -140,15 +140,27 @@ class Drafted:
 
 
 @dataclass(frozen=True, slots=True)
+class ReplyDrafted:
+    """The text in the field of a question changed; `run_id` is the run that asked."""
+
+    key: str
+    run_id: str
+    question_id: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class FollowUpStarted:
-    """The user starts to write the next request of the shown run's session."""
+    """The user starts to write the next request of the shown run's session, or goes on with its draft; `text` is what was
+    typed for that.
+    """
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class NewStarted:
-    """The user starts a request of a new session."""
+    """The user starts a request of a new session, or goes on with the one that was begun."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,6 +186,7 @@ Happening = (
     | Undone
     | HistoryListed
     | Drafted
+    | ReplyDrafted
     | FollowUpStarted
     | NewStarted
     | Selected

@@ -58,7 +58,9 @@ class RunView:
     """A run. `key` is its request id, known before the daemon has named the run; `run_id` is "" until then.
 
     `titles` has the descriptions of steps by step id. `seqs` has the number of the last event of the run and of each run below it, so that an event that arrives
-    twice counts once. `sent` names the questions and approvals whose reply is on its way.
+    twice counts once. `sent` names the questions and approvals whose reply is on its way, and `replies` has what was
+    typed for a question so far, by the run that asked and the question. `below` is the key of the run below which the
+    request was written.
     """
 
     key: str
@@ -73,6 +75,8 @@ class RunView:
     questions: tuple[Asked, ...] = ()
     approvals: tuple[Approval, ...] = ()
     sent: frozenset[str] = frozenset()
+    replies: dict[tuple[str, str], str] = field(default_factory=dict)
+    below: str = ""
     stopping: bool = False
     undo: UndoReport | None = None
     note: str = ""
@@ -139,6 +143,14 @@ class RunView:
         held = {step_id for approval in self.approvals for step_id in approval.request.step_ids}
         return frozenset(own | below | held)
 
+    def reply_to(self, asked: Asked) -> str:
+        """What the user has typed for a question and not sent."""
+        return self.replies.get((asked.run_id, asked.question.question_id), "")
+
+    def replying(self, run_id: str, question_id: str, text: str) -> "RunView":
+        """The run after the user has changed the text for a question."""
+        return replace(self, replies=self.replies | {(run_id, question_id): text})
+
     def title_of(self, line: Line) -> str:
         """The planner's description of the step, else its tool with the arguments."""
         return self.titles.get(line.step_id) or line.title
@@ -177,7 +189,7 @@ def _own(run: RunView, event: Event, now: float) -> RunView:
         case StepResolved():
             return replace(run, sent=frozenset())
         case RunEnded():
-            return replace(run, questions=(), approvals=(), sent=frozenset(), note="")
+            return replace(run, questions=(), approvals=(), sent=frozenset(), replies={}, note="")
         case _:
             return run
 
@@ -209,7 +221,8 @@ def _asked(run: RunView, event: Event) -> RunView:
                 for one in run.questions
                 if (one.run_id, one.question.question_id) != (event.run_id, question_id)
             )
-            return replace(run, questions=left, sent=run.sent - {question_id}, note="")
+            replies = {key: text for key, text in run.replies.items() if key != (event.run_id, question_id)}
+            return replace(run, questions=left, sent=run.sent - {question_id}, replies=replies, note="")
         case _:
             return run
 

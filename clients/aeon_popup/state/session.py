@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
+from aeon_popup.state.drafts import Draft, Drafts, draft_at, returned, tidied, without, written
 from aeon_popup.state.happenings import (
     Accepted,
     Approval,
@@ -20,6 +21,7 @@ from aeon_popup.state.happenings import (
     Opened,
     Received,
     Refused,
+    ReplyDrafted,
     Selected,
     Sent,
     StopAsked,
@@ -29,7 +31,7 @@ from aeon_popup.state.happenings import (
 from aeon_popup.state.run_view import RunView, Stage
 from aeond_client.runs import RunSummary
 
-# Runs that are kept; beyond that the oldest ended ones are dropped and can be opened from the history.
+# Runs that are kept; beyond that the oldest ended ones without a draft are dropped and can be opened from the history.
 KEPT_RUNS = 16
 # The state of a daemon that needs no words.
 READY = "ready"
@@ -47,15 +49,12 @@ class Link(StrEnum):
 class SessionView:
     """The popup's state. `shown_key` names the shown run; "" shows the prompt alone.
 
-    `draft` is the text that the user is writing: the next request, which belongs to the session `session_id` ("" for
-    a new one). `draft_key` is the request id of a request that may have reached the daemon, so that sending
-    it again creates no second run.
+    `drafts` has the requests that were begun. The next request belongs to the session `session_id`, "" for a new one.
     """
 
     runs: tuple[RunView, ...] = ()
     shown_key: str = ""
-    draft: str = ""
-    draft_key: str = ""
+    drafts: Drafts = ()
     session_id: str = ""
     writing: bool = True
     link: Link = Link.UNKNOWN
@@ -74,10 +73,20 @@ class SessionView:
         return next((run for run in self.runs if run.key == key), None) if key else None
 
     @property
+    def draft(self) -> str:
+        """The text that was begun for a new request, or below the shown run."""
+        return draft_at(self.drafts, self.shown_key).text
+
+    @property
+    def draft_key(self) -> str:
+        """The request id under which the text that is being written is sent again; "" for a request that is new."""
+        return draft_at(self.drafts, self.shown_key).key if self.writing else ""
+
+    @property
     def stage(self) -> Stage:
         """The stage that the popup shows. An ended run stays readable without a daemon."""
         run = self.shown
-        if self.link is Link.DOWN and (run is None or not run.ended):
+        if self.link is Link.DOWN and (run is None or not run.ended or self.writing):
             return Stage.UNAVAILABLE
         return Stage.PROMPT if run is None else run.stage
 
@@ -98,9 +107,11 @@ def after(view: SessionView, happening: Happening) -> SessionView:
         case Received(key=key, event=event, time=time):
             return _changed(view, key, lambda run: run.after(event, time))
         case Submitted(key=key, text=text, session_id=session_id):
-            fresh = RunView(key, text, session_id=session_id)
-            sent = replace(view, draft="", draft_key="", problem="", writing=False)
-            return _with_run(sent, fresh)
+            fresh = RunView(key, text, session_id=session_id, below=view.shown_key)
+            left = (
+                without(view.drafts, draft_at(view.drafts, view.shown_key)) if view.writing else view.drafts
+            )
+            return _with_run(replace(view, drafts=tidied(left), problem="", writing=False), fresh)
         case Accepted(key=key, run_id=run_id, session_id=session_id):
             named = _changed(view, key, lambda run: replace(run, run_id=run_id, session_id=session_id))
             return replace(named, session_id=session_id) if key == view.shown_key else named
@@ -109,7 +120,7 @@ def after(view: SessionView, happening: Happening) -> SessionView:
         case Opened(key=key, run_id=run_id, text=text, session_id=session_id):
             known = next((run for run in view.runs if run.run_id == run_id), None)
             run = known or RunView(key, text, run_id, session_id)
-            return replace(_with_run(view, run), writing=False)
+            return replace(_with_run(view, run), drafts=tidied(view.drafts), writing=False)
         case ApprovalsFetched(key=key, run_id=run_id, approvals=approvals):
             return _changed(view, key, lambda run: _with_approvals(run, run_id, approvals))
         case CallFailed() | Sent() | StopAsked() | Undone():
@@ -146,34 +157,42 @@ def _replied(view: SessionView, happening: CallFailed | Sent | StopAsked | Undon
 def _written(view: SessionView, happening: Happening) -> SessionView:
     """Changes of the prompt."""
     match happening:
-        case Drafted(text=text) if text != view.draft:
-            return replace(view, draft=text, draft_key="")
+        case Drafted(text=text):
+            return replace(view, drafts=written(view.drafts, view.shown_key, text))
+        case ReplyDrafted(key=key):
+            return _changed(
+                view, key, lambda run: run.replying(happening.run_id, happening.question_id, happening.text)
+            )
         case FollowUpStarted(text=text) if view.shown is not None:
-            return replace(view, draft=text, draft_key="", session_id=view.shown.session_id, writing=True)
+            drafts = written(view.drafts, view.shown_key, view.draft + text)
+            return replace(view, drafts=drafts, session_id=view.shown.session_id, writing=True)
         case NewStarted():
-            return replace(view, shown_key="", draft="", draft_key="", session_id="", writing=True)
+            return replace(view, shown_key="", drafts=tidied(view.drafts), session_id="", writing=True)
         case Selected(key=key) if (run := view.run(key)) is not None:
-            return replace(view, shown_key=key, session_id=run.session_id, draft="", writing=False)
+            drafts = tidied(view.drafts)
+            return replace(view, shown_key=key, session_id=run.session_id, drafts=drafts, writing=False)
         case _:
             return view
 
 
 def _refused(view: SessionView, key: str, message: str) -> SessionView:
-    """The request becomes the draft again, unless the user is already writing another one."""
+    """The request becomes a draft again where it was written. If it is still shown, the user goes on there."""
     run = view.run(key)
     if run is None:
         return view
-    kept = replace(view, runs=tuple(one for one in view.runs if one.key != key), problem=message)
-    if view.shown_key != key:
-        return kept
-    return replace(kept, shown_key="", draft=run.text, draft_key=key, session_id=run.session_id, writing=True)
+    shown = view.shown_key == key
+    place = run.below if view.run(run.below) is not None else ""
+    drafts = returned(view.drafts, Draft(run.text, place, key), shown=shown)
+    runs = tuple(one for one in view.runs if one.key != key)
+    kept = replace(view, runs=runs, drafts=drafts, problem=message)
+    return replace(kept, shown_key=place, session_id=run.session_id, writing=True) if shown else kept
 
 
 def _with_run(view: SessionView, run: RunView) -> SessionView:
     """Shows the run; drops the oldest ended runs beyond the limit."""
     runs = [run, *(one for one in view.runs if one.key != run.key)]
     while len(runs) > KEPT_RUNS:
-        droppable = [one for one in runs[1:] if one.ended]
+        droppable = [one for one in runs[1:] if one.ended and not draft_at(view.drafts, one.key).text]
         if not droppable:
             break
         runs.remove(droppable[-1])

@@ -66,6 +66,8 @@ def explanation(view: SessionView, run: RunView | None) -> tuple[str, str]:
         return "", view.problem
     if run is None:
         return _unready(view)
+    if view.writing and view.problem:
+        return "", view.problem
     if run.stage is Stage.FAILED:
         problem = run.steps.problem
         why = problem.message if problem else "The run ended without an answer."

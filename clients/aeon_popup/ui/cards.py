@@ -58,21 +58,24 @@ def button(words: str, pressed: Callable[[], None], *, main: bool = False) -> QP
 
 
 class QuestionCard(Card):
-    """A question with a field, or with a button for each option: Alt+1 to Alt+9 press them."""
+    """A question with a field, or with a button for each option: Alt+1 to Alt+9 press them. `reply` is what was typed
+    into the field before.
+    """
 
-    def __init__(self, asked: Asked, actions: Actions) -> None:
+    def __init__(self, asked: Asked, actions: Actions, reply: str = "") -> None:
         super().__init__()
         self.asked = asked
         self._actions = actions
         question = asked.question
         self.heading.setText(printable(question.prompt))
         self.setAccessibleName(f"Question: {question.prompt}")
-        self.entry = named(QLineEdit(), "entry")
+        self.entry = named(QLineEdit(reply), "entry")
         self.entry.setAccessibleName(f"Answer to: {question.prompt}")
         default = shown_value(question.default) if question.has_default else ""
         self.entry.setPlaceholderText(
             f"Type an answer…  (empty: {default})" if default else "Type an answer…"
         )
+        self.entry.textEdited.connect(lambda text: actions.draft_reply(asked, text))
         self.entry.returnPressed.connect(self._enter)
         self.box.addWidget(self.entry)
         self.hint = named(QLabel(), "detail")
@@ -269,7 +272,7 @@ def card_of(run: RunView, actions: Actions, palette: Palette) -> AnyCard | None:
     if run.approvals:
         return ApprovalCard(run.approvals[0], actions, palette)
     if run.questions:
-        return QuestionCard(run.questions[0], actions)
+        return QuestionCard(run.questions[0], actions, run.reply_to(run.questions[0]))
     return DecisionCard(run, actions) if run.needs_person else None
 
 

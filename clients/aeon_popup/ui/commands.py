@@ -77,10 +77,10 @@ def offered(view: SessionView, *, history: bool = False) -> list[Offer]:
     run = view.shown
     if history:
         return [(Command.SEND, "Open"), (Command.HIDE, "Back")]
+    hide = (Command.HIDE, "Back" if view.writing and run is not None else "Hide")
     if view.writing and view.stage is not Stage.UNAVAILABLE:
-        back = (Command.HIDE, "Back" if run is not None else "Hide")
-        return [(Command.HISTORY, "History"), (Command.SEND, "Send"), back]
-    hide = (Command.HIDE, "Hide")
+        return [(Command.HISTORY, "History"), (Command.SEND, "Send"), hide]
+    draft = [(Command.SEND, "Draft")] if view.draft else []
     match view.stage:
         case Stage.UNAVAILABLE:
             return [(Command.RETRY, "Start aeond"), hide]
@@ -96,10 +96,16 @@ def offered(view: SessionView, *, history: bool = False) -> list[Offer]:
         case Stage.DECISION:
             return [(Command.STOP, "Stop"), (Command.DETAILS, "Details"), hide]
         case Stage.FAILED:
-            return [(Command.RETRY, "Retry"), (Command.COPY, "Copy error"), (Command.NEW, "New"), hide]
+            return [
+                *draft,
+                (Command.RETRY, "Retry"),
+                (Command.COPY, "Copy error"),
+                (Command.NEW, "New"),
+                hide,
+            ]
         case Stage.CANCELLED:
-            return [(Command.RETRY, "Retry"), (Command.NEW, "New"), hide]
+            return [*draft, (Command.RETRY, "Retry"), (Command.NEW, "New"), hide]
         case _:
             undo = [(Command.UNDO, "Undo")] if run and run.undoable and view.link is not Link.DOWN else []
             more = [(Command.COPY, "Copy"), *undo, (Command.DETAILS, "Details"), (Command.NEW, "New")]
-            return [*more, (Command.HISTORY, "History"), hide]
+            return [*more, *(draft or [(Command.HISTORY, "History")]), hide]

@@ -323,6 +323,8 @@ class Popup(Window):
             self._draw()
         elif self._view.writing and self.prompt.toPlainText().strip():
             self._actions.submit(self.prompt.toPlainText().strip())
+        elif not self._view.writing and self._view.draft:
+            self._actions.follow_up("")
 
     def _edited(self, text: str) -> None:
         if self._history_shown:

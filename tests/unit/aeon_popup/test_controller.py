@@ -84,6 +84,19 @@ def test_retry_starts_the_daemon_or_sends_the_failed_request_again(world: World)
     assert len(world.daemon.of("start_daemon")) == 1
 
 
+def test_a_reply_that_was_begun_is_kept_until_the_question_is_answered(world: World) -> None:
+    """What was typed for a question stays while the run waits for it, and goes with the answer."""
+    world.has(sent(), ASKED)
+    run = world.view.shown
+    assert run is not None
+    asked = run.questions[0]
+    world.controller.draft_reply(asked, "gre")
+    world.has([happenings.LinkDown("socket"), happenings.LinkUp("socket")])
+    assert world.view.runs[0].reply_to(asked) == "gre"
+    world.has(received(InputAnswered("s1.1", "green"), first=len(ASKED) + 1))
+    assert world.view.runs[0].replies == {}
+
+
 def test_only_a_run_that_is_going_on_is_cancelled(world: World) -> None:
     """Stop cancels a run once it has an id, and does nothing to one that has ended."""
     world.controller.submit(TEXT)

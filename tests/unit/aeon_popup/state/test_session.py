@@ -60,6 +60,7 @@ ANY: list[Happening] = [
     happenings.HistoryListed(()),
     happenings.DaemonSeen("starting"),
     happenings.Drafted("half a word"),
+    happenings.ReplyDrafted(KEY, RUN, "s3.1", "half an answer"),
     happenings.FollowUpStarted("a"),
     happenings.NewStarted(),
     happenings.Selected(KEY),
@@ -104,9 +105,58 @@ def test_a_refused_request_is_the_draft_again() -> None:
 
 
 def test_a_refusal_does_not_disturb_another_draft() -> None:
-    """A refusal that arrives while the user writes something else leaves that text alone."""
+    """A refusal that arrives while the user writes something else leaves that text alone; its own text follows."""
     view = folded([happenings.Submitted(KEY, TEXT), happenings.NewStarted(), happenings.Drafted("new")])
-    assert after(view, happenings.Refused(KEY, "no daemon")).draft == "new"
+    view = after(view, happenings.Refused(KEY, "no daemon"))
+    assert view.draft == "new"
+    view = folded([happenings.Submitted("second", "new"), happenings.NewStarted()], view)
+    assert (view.draft, view.draft_key) == (TEXT, KEY)
+
+
+def test_a_refused_follow_up_is_the_draft_below_its_answer() -> None:
+    """A follow-up that no daemon accepted is written again below the answer, in the same session and under the same key."""
+    down = happenings.LinkDown(SOCKET, "no daemon")
+    sent_below = happenings.Submitted("next", "And the hotel?", SESSION)
+    view = folded([sent_below, down, happenings.Refused("next", "no daemon")], states()["follow-up"])
+    assert (view.shown_key, view.session_id, view.writing) == (KEY, SESSION, True)
+    assert (view.draft, view.draft_key, view.stage) == ("And the hotel?", "next", Stage.UNAVAILABLE)
+
+
+LEAVING: list[list[Happening]] = [
+    [happenings.Selected(KEY)],
+    [happenings.NewStarted()],
+    [happenings.Opened("opened", "run-9", "another run")],
+    [happenings.LinkDown(SOCKET), happenings.LinkUp(SOCKET)],
+]
+
+
+@given(st.lists(st.sampled_from(LEAVING), max_size=8))
+def test_a_draft_stays_where_it_was_written(ways: list[list[Happening]]) -> None:
+    """A draft for a new session and one below an answer survive any way to leave them, in any order."""
+    view = folded([happenings.NewStarted(), happenings.Drafted("a new request")], states()["done"])
+    view = folded([happenings.Selected(KEY), happenings.FollowUpStarted("a follow-up")], view)
+    view = folded([happening for way in ways for happening in way], view)
+    assert after(view, happenings.NewStarted()).draft == "a new request"
+    view = folded([happenings.Selected(KEY), happenings.FollowUpStarted("!")], view)
+    assert (view.draft, view.writing) == ("a follow-up!", True)
+
+
+def test_a_failed_request_that_is_sent_again_leaves_the_draft_below_it() -> None:
+    """Retry sends the failed request and not the draft that was begun below it, which stays."""
+    view = folded([happenings.FollowUpStarted("why?"), happenings.Selected(KEY)], states()["failed"])
+    assert view.draft_key == ""
+    view = folded([happenings.Submitted("again", TEXT, SESSION), happenings.Selected(KEY)], view)
+    assert view.draft == "why?"
+
+
+def test_a_run_with_a_draft_is_kept() -> None:
+    """An ended run beyond the limit is kept while there is a draft below it."""
+    view = folded([happenings.FollowUpStarted("later")], states()["done"])
+    for number in range(KEPT_RUNS + 1):
+        ended = received(RunEnded(RunState.SUCCEEDED), key=f"more-{number}", run_id=f"run-{number}")
+        view = folded([happenings.Opened(f"more-{number}", f"run-{number}", "more"), *ended], view)
+    assert after(view, happenings.Selected(KEY)).draft == "later"
+    assert len(view.runs) == KEPT_RUNS
 
 
 def test_a_follow_up_belongs_to_the_session() -> None:

@@ -1,0 +1,124 @@
+"""Texts that were typed and not sent, in the window without a display."""
+
+import os
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+pytest.importorskip("PySide6.QtWidgets", reason="Qt is not installed here", exc_type=ImportError)
+
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
+
+from aeon_popup.controller import Controller
+from aeon_popup.state import happenings
+from aeon_popup.trace import Trace
+from aeon_popup.ui.cards import QuestionCard
+from aeon_popup.ui.popup import Popup, application
+from aeon_popup.ui.theme import DARK
+from tests.support.popup_states import SOCKET, history, states
+
+DOWN, UP = happenings.LinkDown(SOCKET, "No daemon is listening."), happenings.LinkUp(SOCKET)
+
+
+class NoDaemon:
+    """Takes each call and replies to none."""
+
+    def __getattr__(self, name: str) -> Any:
+        return lambda *_given, **_more: None
+
+
+class Desk:
+    """The window and its controller, and the keys that a user presses."""
+
+    def __init__(self, state: str) -> None:
+        daemon: Any = NoDaemon()
+        self.controller = Controller(
+            daemon, Trace(), notify=lambda notice: None, close_notice=lambda key: None
+        )
+        self.popup = Popup(self.controller, DARK, Trace(), composited=True, motion=False)
+        self.controller.screen, self.controller.view = self.popup, states()[state]
+        self.popup.show_view(self.controller.view)
+        self.popup.appear()
+        QApplication.processEvents()
+
+    def press(self, key: Qt.Key, modifiers: Qt.KeyboardModifier = Qt.KeyboardModifier.NoModifier) -> None:
+        QTest.keyClick(self.popup.focusWidget(), key, modifiers)
+
+    def type(self, text: str) -> None:
+        QTest.keyClicks(self.popup.focusWidget(), text)
+
+    @property
+    def prompt(self) -> str:
+        return self.popup.prompt.toPlainText()
+
+    def answer(self) -> str | None:
+        """The text in the field of the question; None without a question."""
+        card = self.popup.body.card
+        return card.entry.text() if isinstance(card, QuestionCard) else None
+
+
+@pytest.fixture
+def desk(request: pytest.FixtureRequest) -> Iterator[Desk]:
+    app = QApplication.instance() or application(["tests"])
+    made = Desk(request.param)
+    yield made
+    made.popup.hide()
+    made.popup.deleteLater()
+    app.processEvents()
+
+
+@pytest.mark.parametrize("desk", ["prompt"], indirect=True)
+def test_a_draft_survives_the_list_of_keys_and_hiding(desk: Desk) -> None:
+    """Text that was typed is still there after a look at the keys, and when the window was hidden meanwhile."""
+    desk.type("half a request")
+    desk.press(Qt.Key.Key_F1)
+    assert desk.prompt == "half a request"
+    desk.popup.hide()
+    desk.popup.appear()
+    assert desk.prompt == "half a request"
+
+
+@pytest.mark.parametrize("desk", ["done"], indirect=True)
+def test_a_follow_up_survives_each_way_to_leave_it(desk: Desk) -> None:
+    """A follow-up that was begun is there again by Enter or a further character, after Escape, a new session, another
+    run of the history, and a daemon that ended.
+    """
+    control = Qt.KeyboardModifier.ControlModifier
+    run = desk.controller.view.shown
+    assert run is not None
+    desk.type("half")
+    desk.press(Qt.Key.Key_Escape)
+    assert desk.prompt == run.text
+    desk.press(Qt.Key.Key_Return)
+    assert desk.prompt == "half"
+    desk.press(Qt.Key.Key_N, control)
+    assert desk.prompt == ""
+    desk.type("something new")
+    desk.press(Qt.Key.Key_H, control)
+    desk.controller.apply([happenings.HistoryListed(history()), DOWN, UP])
+    desk.type("large")
+    desk.press(Qt.Key.Key_Return)
+    assert desk.prompt == "How large is the folder Downloads?"
+    desk.press(Qt.Key.Key_N, control)
+    assert desk.prompt == "something new"
+    desk.controller.open_run(run.run_id)
+    desk.type("!")
+    assert desk.prompt == "half!"
+
+
+@pytest.mark.parametrize("desk", ["question"], indirect=True)
+def test_an_answer_that_was_begun_survives_a_restart_of_the_daemon(desk: Desk) -> None:
+    """What was typed for a question is in the field again when the daemon is back, and after a look at another session."""
+    desk.type("London")
+    desk.controller.apply([DOWN])
+    assert desk.answer() is None
+    desk.controller.apply([UP])
+    assert desk.answer() == "London"
+    shown = desk.controller.view.shown_key
+    desk.press(Qt.Key.Key_N, Qt.KeyboardModifier.ControlModifier)
+    desk.controller.apply([happenings.Selected(shown)])
+    assert desk.answer() == "London"

@@ -26,6 +26,8 @@ _DESCRIPTION = "Open or close aeon"
 _REPLY_SECONDS = 10.0
 # Binding may show a dialog of the desktop.
 _DIALOG_SECONDS = 300.0
+# The bus knows no program of the portal's name, neither a running one nor one that it could start.
+_ABSENT = "org.freedesktop.DBus.Error.ServiceUnknown"
 # The response of a request that the user has declined; others are failures.
 _DECLINED = 1
 # Pauses between attempts after a failure, and how many there are until the portal's name changes its owner.
@@ -37,8 +39,8 @@ class PortalError(Exception):
     """The portal has no global shortcuts, or did not bind this one."""
 
 
-class DeclinedError(PortalError):
-    """The user declined, and is not asked again."""
+class FinalError(PortalError):
+    """The user declined, or no portal is installed: another attempt would have the same result."""
 
 
 class PortalShortcut:
@@ -86,7 +88,7 @@ class PortalShortcut:
             except (PortalError, TimeoutError) as error:
                 problem = str(error) or "The portal did not respond."
                 await self._close()
-                if attempt == _ATTEMPTS or isinstance(error, DeclinedError):
+                if attempt == _ATTEMPTS or isinstance(error, FinalError):
                     self._armed("", f"{problem} Bind a key of your desktop to `aeon-popup --toggle`.")
                     return
                 await asyncio.sleep(_PAUSE_SECONDS)
@@ -130,7 +132,8 @@ class PortalShortcut:
     async def _version(self) -> int:
         reply = await self._call("org.freedesktop.DBus.Properties", "Get", "ss", [_SHORTCUTS, "version"])
         if reply is None or reply.message_type is not MessageType.METHOD_RETURN:
-            raise PortalError("This desktop has no portal for global shortcuts.")
+            absent = reply is not None and reply.error_name == _ABSENT
+            raise (FinalError if absent else PortalError)("This desktop has no portal for global shortcuts.")
         return int(_plain(reply.body[0]))
 
     async def _request(
@@ -158,7 +161,7 @@ class PortalShortcut:
         finally:
             del self._responses[path]
         if code == _DECLINED:
-            raise DeclinedError("The shortcut was declined.")
+            raise FinalError("The shortcut was declined.")
         if code:
             raise PortalError("The desktop could not bind the shortcut.")
         return {name: _plain(value) for name, value in results.items()}

@@ -176,6 +176,8 @@ def start_bus(
 class Popup:
     """The program `aeon-popup`, with the entries of its trace."""
 
+    program = "aeon_popup"
+
     def __init__(self, session: Session, socket: Path | str, *arguments: str, **environment: str) -> None:
         self.session = session
         self.entries: list[Entry] = []
@@ -190,7 +192,7 @@ class Popup:
                     *session.prefix,
                     sys.executable,
                     "-m",
-                    "aeon_popup",
+                    self.program,
                     "--background",
                     "--socket",
                     str(socket),
@@ -270,6 +272,12 @@ class Popup:
         data = self._rest + os.read(self._reader, 65_536)
         *lines, self._rest = data.split(b"\n")
         self.entries += [json.loads(line) for line in lines]
+
+
+class PatientPopup(Popup):
+    """A popup whose approvals ignore keys for an hour."""
+
+    program = "tests.support.patient_popup"
 
 
 @contextmanager

@@ -245,6 +245,7 @@ class Popup(Window):
         if event.type() is not QEvent.Type.KeyPress:
             return False
         if isinstance(self.body.card, ApprovalCard) and self.body.card.guarded and not self._history_shown:
+            self._trace("ignored", key=Qt.Key(event.key()).name)
             return True
         if (number := option_of(event)) and isinstance(self.body.card, QuestionCard):
             self.body.card.choose(number)
@@ -277,6 +278,7 @@ class Popup(Window):
     def perform(self, command: Command) -> bool:
         """Performs a command; False if it has no meaning now, so that the key goes to the focused widget."""
         run = self._view.shown
+        self._trace("command", name=command.name)
         match command:
             case Command.HIDE:
                 if self._view.writing and run is not None:

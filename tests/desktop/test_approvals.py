@@ -1,0 +1,164 @@
+"""Approvals from the daemon's question to the effect: by keys, by a program for accessibility, and by a notification."""
+
+from collections.abc import Iterator
+from contextlib import nullcontext
+from pathlib import Path
+
+import pytest
+
+from aeond_client import Client, RunOptions
+from aeond_client.events import ApprovalRequested, RunEnded
+from aeond_client.runs import StepState
+from tests.support.at_spi import LAUNCHER, accessibility, needs_at_spi, press
+from tests.support.daemon_process import DaemonProcess
+from tests.support.desktop_bus import Notifications
+from tests.support.desktop_session import HOTKEY, PatientPopup, Popup, Session, XSession
+from tests.support.ledgers import chain, deed
+from tests.support.stages import Stage, staged
+
+
+@pytest.fixture(scope="module")
+def stage(folder: Path) -> Iterator[Stage]:
+    """A daemon with the profile that asks."""
+    with staged(folder, {"policy": {"profile": "ask"}}) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def readers_bus(session: XSession) -> Iterator[str]:
+    """The address of the accessibility bus; "" on a machine without one."""
+    with accessibility(session) if LAUNCHER.exists() else nullcontext("") as address:
+        yield address
+
+
+@pytest.fixture(scope="module")
+def popup(session: XSession, stage: Stage, readers_bus: str) -> Iterator[Popup]:
+    """One window for all tests here, which a screen reader may read."""
+    with Popup(session, stage.daemon.socket) as made:
+        made.wait_for("armed", shortcut="Ctrl+Alt+Space")
+        yield made
+
+
+@pytest.fixture
+def client(daemon: DaemonProcess) -> Iterator[Client]:
+    with Client(str(daemon.socket)) as made:
+        yield made
+
+
+def asking(client: Client) -> str:
+    """Creates a run whose step sends something, and waits until it asks about that; the id of the run."""
+    run_id = client.create_run("send it", RunOptions(plan=chain(deed("s1", "send")))).run_id
+    with client.watch(run_id) as events:
+        next(event for event in events if isinstance(event.kind, ApprovalRequested))
+    return run_id
+
+
+def open_approval(popup: Popup, run_id: str, hotkey: str = HOTKEY) -> int:
+    """Opens the run from the history; the number of entries before."""
+    since = popup.seen()
+    popup.press(hotkey)
+    popup.wait_for("focused", since)
+    popup.press("ctrl+h")
+    popup.wait_for("history", since)
+    popup.press("Return")
+    popup.wait_for("stage", since, stage="approval", run=run_id)
+    return since
+
+
+def press_until_it_counts(popup: Popup, key: str, command: str) -> None:
+    """Presses a key again and again, because at first the window ignores keys."""
+    name = f"Key_{key.rpartition('+')[2].title()}"
+    while True:
+        since = popup.seen()
+        popup.press(key)
+        entry = popup.wait_until(lambda one: one["what"] == "command" or one.get("key") == name, since)
+        if entry["what"] == "command":
+            assert entry["name"] == command
+            return
+
+
+def hide(popup: Popup) -> None:
+    since = popup.seen()
+    popup.press("Escape")
+    popup.wait_for("hidden", since)
+
+
+def outcome(client: Client, run_id: str) -> StepState:
+    """The state of the run's step after the end of the run."""
+    with client.watch(run_id) as events:
+        assert isinstance(list(events)[-1].kind, RunEnded)
+    return client.get_run(run_id).steps[0].state
+
+
+def test_a_key_allows_once(popup: Popup, stage: Stage, client: Client) -> None:
+    """Ctrl+Enter carries out the call that is shown."""
+    run_id = asking(client)
+    since = open_approval(popup, run_id)
+    press_until_it_counts(popup, "ctrl+Return", "ALLOW")
+    popup.wait_for("stage", since, stage="done")
+    assert outcome(client, run_id) is StepState.SUCCEEDED
+    assert stage.ledger.ended(run_id) == {"s1": 1}
+    hide(popup)
+
+
+def test_plain_keys_do_not_allow_and_deny_has_the_focus(popup: Popup, stage: Stage, client: Client) -> None:
+    """Plain Enter decides nothing. Space presses the button that has the focus, which is Deny: nothing is sent."""
+    run_id = asking(client)
+    since = open_approval(popup, run_id)
+    press_until_it_counts(popup, "ctrl+d", "DETAILS")
+    popup.press("Return", "KP_Enter", "space")
+    popup.wait_for("stage", since, stage="failed")
+    assert outcome(client, run_id) is StepState.FAILED
+    assert stage.ledger.begun(run_id) == {}
+    hide(popup)
+
+
+def test_keys_are_ignored_when_an_approval_has_just_appeared(
+    session: XSession, stage: Stage, client: Client
+) -> None:
+    """While an approval is too new for a key to be meant for it, no key decides. This window waits longer than others."""
+    run_id = asking(client)
+    alone = {"DBUS_SESSION_BUS_ADDRESS": "unix:path=/nonexistent"}
+    with PatientPopup(session, stage.socket, "--hotkey", "Ctrl+Alt+P", **alone) as popup:
+        popup.wait_for("armed", shortcut="Ctrl+Alt+P")
+        since = open_approval(popup, run_id, "ctrl+alt+p")
+        popup.press("ctrl+Return", "ctrl+shift+Return", "space", "ctrl+BackSpace")
+        popup.wait_for("ignored", since, key="Key_Backspace")
+        assert [entry["name"] for entry in popup.all("command", since)] == ["HISTORY"]
+    (approval,) = client.get_run(run_id).approvals
+    client.decide_approval(run_id, approval.approval_id, approval.digest, approved=False)
+
+
+@needs_at_spi
+def test_a_program_for_accessibility_presses_deny(
+    popup: Popup, stage: Stage, client: Client, readers_bus: str
+) -> None:
+    """Another program finds the button Deny on the accessibility bus by its name, with the focus, and its action Press denies."""
+    run_id = asking(client)
+    since = open_approval(popup, run_id)
+    press_until_it_counts(popup, "ctrl+d", "DETAILS")
+    assert press(readers_bus, "Deny")
+    popup.wait_for("stage", since, stage="failed")
+    assert outcome(client, run_id) is StepState.FAILED
+    assert stage.ledger.begun(run_id) == {}
+    hide(popup)
+
+
+@pytest.mark.parametrize(("action", "state"), [("approve", StepState.SUCCEEDED), ("deny", StepState.FAILED)])
+def test_a_notification_decides(
+    popup: Popup, session: Session, stage: Stage, client: Client, action: str, state: StepState
+) -> None:
+    """An approval of which the window is hidden is a notification with the exact arguments; Approve there carries out the
+    call, and Deny does not.
+    """
+    with Notifications(session) as notifications:
+        run_id = asking(client)
+        open_approval(popup, run_id)
+        hide(popup)
+        shown = notifications.next()
+        assert (shown.summary, shown.body) == ("Allow send?", 'send {"gate": "", "seconds": 0.0}')
+        assert list(shown.actions.values()) == ["Open", "Deny", "Approve"]
+        notifications.invoke(shown, next(name for name in shown.actions if name.startswith(f"{action}:")))
+        assert outcome(client, run_id) is state
+        assert stage.ledger.ended(run_id) == ({"s1": 1} if state is StepState.SUCCEEDED else {})
+        assert notifications.next().replaces == shown.number

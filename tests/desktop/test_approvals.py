@@ -102,7 +102,7 @@ def test_a_key_allows_once(popup: Popup, stage: Stage, client: Client) -> None:
 
 
 def test_plain_keys_do_not_allow_and_deny_has_the_focus(popup: Popup, stage: Stage, client: Client) -> None:
-    """Plain Enter decides nothing. Space presses the button that has the focus, which is Deny: nothing is sent."""
+    """Plain Enter decides nothing, and Space presses the button that has the focus, which is Deny."""
     run_id = asking(client)
     since = open_approval(popup, run_id)
     press_until_it_counts(popup, "ctrl+d", "DETAILS")
@@ -116,7 +116,7 @@ def test_plain_keys_do_not_allow_and_deny_has_the_focus(popup: Popup, stage: Sta
 def test_keys_are_ignored_when_an_approval_has_just_appeared(
     session: XSession, stage: Stage, client: Client
 ) -> None:
-    """While an approval is too new for a key to be meant for it, no key decides. This window waits longer than others."""
+    """While an approval is too new for a key to be meant for it, no key decides; this window waits longer than others."""
     run_id = asking(client)
     alone = {"DBUS_SESSION_BUS_ADDRESS": "unix:path=/nonexistent"}
     with PatientPopup(session, stage.socket, "--hotkey", "Ctrl+Alt+P", **alone) as popup:

@@ -25,6 +25,8 @@ from tests.support.page_states import TEXT, StatesClient
 RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 
 STATES = every_state()
+# These need another daemon or another screen, and have tests of their own.
+ELSEWHERE = {"offline", "starting", "small"}
 
 
 def open_state(page: Any, name: str) -> None:
@@ -42,7 +44,7 @@ def open_state(page: Any, name: str) -> None:
 
 
 def violations(page: Any, axe: str, rules: list[str]) -> list[str]:
-    """What axe-core finds in the page as it is now."""
+    """Violations that axe-core finds in the page as it is now."""
     page.evaluate(axe)
     found = page.evaluate("rules => axe.run(document, { runOnly: rules })", rules)
     return [
@@ -50,10 +52,6 @@ def violations(page: Any, axe: str, rules: list[str]) -> list[str]:
         for rule in found["violations"]
         for node in rule["nodes"]
     ]
-
-
-# The states with all kinds of elements; the others are combinations of these.
-VARIED = ("prompt", "running", "choice", "approval", "undone", "journal", "keys")
 
 
 def faults_of(page: Any, axe: str, names: Iterable[str], rules: list[str]) -> dict[str, list[str]]:
@@ -66,25 +64,11 @@ def faults_of(page: Any, axe: str, names: Iterable[str], rules: list[str]) -> di
     return {name: faults for name, faults in found.items() if faults}
 
 
-def test_states_are_accessible(pictured: Access, tab: Tab, axe: str) -> None:
-    """States with every kind of element violate no rule of WCAG 2.2 AA: names, roles, order and contrast."""
-    page = tab(pictured.new_link(), color_scheme="light", bypass_csp=True)
-    assert faults_of(page, axe, VARIED, RULES) == {}
-
-
-def test_dark_colours_have_contrast(pictured: Access, tab: Tab, axe: str) -> None:
-    """In dark colours, too, all text of these states has the contrast that WCAG 2.2 AA demands."""
-    page = tab(pictured.new_link(), color_scheme="dark", bypass_csp=True)
-    assert faults_of(page, axe, VARIED, ["color-contrast"]) == {}
-
-
-@pytest.mark.nightly
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_every_state_is_accessible(pictured: Access, tab: Tab, axe: str, scheme: str) -> None:
-    """No state violates a rule of WCAG 2.2 AA, in either colour scheme."""
+    """No state violates a rule of WCAG 2.2 AA, in either colour scheme: names, roles, order and contrast."""
     page = tab(pictured.new_link(), color_scheme=scheme, bypass_csp=True)
-    names = [name for name in STATES if name not in {"offline", "starting", "small"}]
-    assert faults_of(page, axe, names, RULES) == {}
+    assert faults_of(page, axe, (name for name in STATES if name not in ELSEWHERE), RULES) == {}
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -100,11 +84,24 @@ def test_the_page_without_a_daemon_is_accessible(tab: Tab, axe: str, scheme: str
         assert violations(stranger, axe, RULES) == []
 
 
-def test_a_starting_daemon_is_announced(pictured: Access, states: StatesClient, tab: Tab) -> None:
-    """While the daemon starts the page says so, takes requests, and shows when it is ready."""
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_small_screen_is_accessible(pictured: Access, tab: Tab, axe: str, scheme: str) -> None:
+    """An approval on the screen of a telephone violates no rule either."""
+    page = tab(
+        pictured.new_link(), color_scheme=scheme, bypass_csp=True, viewport={"width": 390, "height": 720}
+    )
+    assert faults_of(page, axe, ["small"], RULES) == {}
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_starting_daemon_is_announced(
+    pictured: Access, states: StatesClient, tab: Tab, axe: str, scheme: str
+) -> None:
+    """While the daemon starts the page says so without violating a rule, and shows when it is ready."""
     states.state = "starting"
-    page = tab(pictured.new_link())
+    page = tab(pictured.new_link(), color_scheme=scheme, bypass_csp=True)
     page.get_by_text("Requests are accepted and wait. The model is loading.").wait_for()
+    assert violations(page, axe, RULES) == []
     states.state = "ready"
     page.locator(".notice").wait_for(state="detached")
 

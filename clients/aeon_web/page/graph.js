@@ -98,6 +98,7 @@ export function graph(view, width, selected) {
       s("text", { x: 34, y: 25 }, short(titleOf(step), Math.max(room, 4)) + more));
   });
   const done = view.over;
-  return h("div", { class: "picture", "data-key": "picture" },
+  const scrolls = plan.width + 4 > width; // then the arrow keys scroll it
+  return h("div", { class: "picture", "data-key": "picture", ...(scrolls && { tabindex: "0", role: "region", "aria-label": "Picture of the plan" }) },
     s("svg", { class: "graph", role: "img", "aria-label": `The plan: ${done} of ${steps.size} steps have ended`, width: plan.width + 4, height: plan.height + 4, viewBox: `-2 -2 ${plan.width + 4} ${plan.height + 4}` }, edges, boxes));
 }

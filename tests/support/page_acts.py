@@ -1,0 +1,51 @@
+"""What a user of the web page does and sees, for tests in a browser."""
+
+from pathlib import Path
+from typing import Any
+
+from aeond_client import RunOptions
+from aeond_client.runs import Plan, PlanStep
+
+REPORT = "report.txt"
+BEFORE = "12 failures\n"
+AFTER = "all is well\n"
+
+
+def ask(page: Any, text: str) -> None:
+    """Types a request into the focused field and sends it."""
+    page.keyboard.type(text)
+    page.keyboard.press("Enter")
+
+
+def show(page: Any, run_id: str) -> None:
+    """Shows a run by its address."""
+    page.evaluate("run => { location.hash = `run=${run}` }", run_id)
+
+
+def badge(page: Any, words: str) -> None:
+    """Waits until the stage of the run is shown with these words."""
+    page.locator(".badge").get_by_text(words).wait_for()
+
+
+def armed(page: Any) -> None:
+    """Waits until keys on the card count, half a second after it has appeared."""
+    page.locator("[data-armed]").wait_for()
+
+
+def numbers(page: Any) -> list[int]:
+    """The numbers of all events that the page has, from its journal."""
+    page.keyboard.press("Control+j")
+    page.locator(".events").wait_for()
+    return [int(text) for text in page.locator(".events .seq").all_text_contents()]
+
+
+def run_of(page: Any) -> str:
+    """The id of the run that is shown."""
+    return str(page.evaluate("new URLSearchParams(location.hash.slice(1)).get('run')"))
+
+
+def overwriting(folder: Path) -> RunOptions:
+    """A plan that replaces the content of a file, which needs approval."""
+    (folder / REPORT).write_text(BEFORE)
+    step = PlanStep("s1", "", "write_file", {"path": REPORT, "content": AFTER})
+    return RunOptions(plan=Plan("", (step,)), workspace=str(folder))

@@ -1,8 +1,9 @@
 """The page with the real daemon and a scripted model: everything is done with the keyboard."""
 
 import signal
-from pathlib import Path
 from typing import Any
+
+import pytest
 
 from aeon_web.access import Access
 from aeond_client import Client, RunOptions
@@ -10,7 +11,19 @@ from aeond_client.runs import Plan, PlanStep, RunState
 from tests.page.conftest import Tab, opened
 from tests.support.browser import DEADLINE_SECONDS
 from tests.support.daemon_process import DaemonProcess
-from tests.support.ledgers import Gate, deed
+from tests.support.ledgers import Gate, chain, deed
+from tests.support.page_acts import (
+    AFTER,
+    BEFORE,
+    REPORT,
+    armed,
+    ask,
+    badge,
+    numbers,
+    overwriting,
+    run_of,
+    show,
+)
 from tests.support.popup_script import ANSWER, FOLLOW_UP, GATE, NOTE, NOTED, QUESTION, asking
 from tests.support.stages import Stage
 
@@ -26,43 +39,6 @@ window.fetch = async (...given) => {
   return new Response(reply.body.pipeThrough(breaking), { status: reply.status });
 };
 """
-
-
-def ask(page: Any, text: str) -> None:
-    """Types a request into the focused field and sends it."""
-    page.keyboard.type(text)
-    page.keyboard.press("Enter")
-
-
-def show(page: Any, run_id: str) -> None:
-    page.evaluate("run => { location.hash = `run=${run}` }", run_id)
-
-
-def badge(page: Any, words: str) -> None:
-    page.locator(".badge").get_by_text(words).wait_for()
-
-
-def armed(page: Any) -> None:
-    """Waits until keys on the card count, half a second after it has appeared."""
-    page.locator("[data-armed]").wait_for()
-
-
-def numbers(page: Any) -> list[int]:
-    """The numbers of all events that the page has, from its journal."""
-    page.keyboard.press("Control+j")
-    page.locator(".events").wait_for()
-    return [int(text) for text in page.locator(".events .seq").all_text_contents()]
-
-
-def run_of(page: Any) -> str:
-    return str(page.evaluate("new URLSearchParams(location.hash.slice(1)).get('run')"))
-
-
-def overwriting(folder: Path) -> RunOptions:
-    """A plan that replaces the content of a file, which needs approval."""
-    (folder / "report.txt").write_text("12 failures\n")
-    step = PlanStep("s1", "", "write_file", {"path": "report.txt", "content": "all is well\n"})
-    return RunOptions(plan=Plan("", (step,)), workspace=str(folder))
 
 
 def test_a_request_is_followed_to_its_answer(page: Any, gate: Gate) -> None:
@@ -135,15 +111,15 @@ def test_an_approval_shows_the_diff_and_enter_does_not_allow(page: Any, stage: S
         show(page, run_id)
         page.locator("[data-act=deny]:focus").wait_for()
         page.keyboard.press("Control+Enter")  # too early
-        assert page.locator(".diff .removed").last.text_content() == "-12 failures\n"
-        assert page.locator(".diff .added").last.text_content() == "+all is well\n"
+        assert page.locator(".diff .removed").last.text_content() == f"-{BEFORE}"
+        assert page.locator(".diff .added").last.text_content() == f"+{AFTER}"
         armed(page)
         page.locator("[data-act=allow][data-scope=once]").focus()
         page.keyboard.press("Enter")
         assert len(client.get_run(run_id).approvals) == 1
         page.keyboard.press("Control+Enter")
         badge(page, "Done")
-    assert (stage.workspace / "report.txt").read_text() == "all is well\n"
+    assert (stage.workspace / REPORT).read_text() == AFTER
 
 
 def test_a_refused_call_does_not_happen(page: Any, stage: Stage) -> None:
@@ -154,7 +130,7 @@ def test_a_refused_call_does_not_happen(page: Any, stage: Stage) -> None:
     armed(page)
     page.keyboard.press("Enter")
     badge(page, "Failed")
-    assert (stage.workspace / "report.txt").read_text() == "12 failures\n"
+    assert (stage.workspace / REPORT).read_text() == BEFORE
 
 
 def test_an_approval_does_not_take_the_focus_from_writing(page: Any, stage: Stage, gate: Gate) -> None:
@@ -169,6 +145,38 @@ def test_an_approval_does_not_take_the_focus_from_writing(page: Any, stage: Stag
         badge(page, "Needs approval")
         page.locator("[data-act=deny]").wait_for()
         assert page.evaluate("document.activeElement.id") == "filter"
+
+
+@pytest.mark.parametrize(
+    ("button", "end", "begun"),
+    [
+        ("Run it again", "Done", {"s1": 2, "s2": 1}),
+        ("It is done", "Done", {"s1": 1, "s2": 1}),
+        ("It failed", "Failed", {"s1": 1}),
+    ],
+)
+def test_an_interrupted_step_is_decided_by_the_user(
+    page: Any, stage: Stage, gate: Gate, button: str, end: str, begun: dict[str, int]
+) -> None:
+    """A step that was interrupted after it may have acted is shown as interrupted, and goes on as the user decides: it runs
+    a second time only on request.
+    """
+    with Client(stage.socket) as client:
+        plan = chain(deed("s1", "change", gate=gate), deed("s2", "pure"))
+        run_id = client.create_run("a step that is cut", RunOptions(plan=plan)).run_id
+    show(page, run_id)
+    gate.held()
+    stage.daemon.restart()
+    badge(page, "Needs your decision")
+    page.get_by_text("“change as s1” was interrupted when its effect may have happened.").wait_for()
+    assert page.locator("ol.steps > li.step").first.get_attribute("class") == "step unknown"
+    assert page.locator("ol.steps .row").first.text_content().startswith("change as s1: interrupted")
+    assert page.locator("svg.graph .box").first.get_attribute("class") == "box unknown"
+    page.get_by_role("button", name=button).press("Enter")
+    if begun["s1"] == 2:
+        gate.open()
+    badge(page, end)
+    assert stage.ledger.begun(run_id) == begun
 
 
 def test_changes_are_listed_and_undone(page: Any, stage: Stage) -> None:

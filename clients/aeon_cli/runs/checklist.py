@@ -5,6 +5,7 @@ The functions are pure: the views draw the state and the tests read it.
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
+from typing import Final
 
 from aeon_cli.text.printable import one_line, short_value
 from aeon_cli.text.titles import counted, title_of
@@ -15,6 +16,7 @@ from aeond_client.events import (
     ApprovalRequested,
     BudgetExhausted,
     CancelRequested,
+    ChildRunStarted,
     Event,
     EventKind,
     InputAnswered,
@@ -43,7 +45,7 @@ from aeond_client.events import (
     TextDelta,
 )
 from aeond_client.judgements import Question
-from aeond_client.runs import Answer, PlanStep, Problem, RunState, StepState
+from aeond_client.runs import Answer, PlanStep, Problem, Resolution, RunState, StepState
 
 # Activity shown for each kind of reasoning call.
 _OPERATIONS = {
@@ -57,6 +59,11 @@ _OPERATIONS = {
 WRITING = "writing the answer"
 _WAITING = {StepState.PENDING, StepState.READY}
 
+_RESOLVED: Final[Mapping[str, StepState]] = {
+    Resolution.RETRY: StepState.READY,
+    Resolution.DONE: StepState.SUCCEEDED,
+    Resolution.ABORT: StepState.FAILED,
+}
 # Maximum characters of an output and of partial text kept for display.
 _PREVIEW_CHARACTERS = 200
 
@@ -64,7 +71,7 @@ _PREVIEW_CHARACTERS = 200
 @dataclass(frozen=True, slots=True)
 class Line:
     """One step: `detail` is a short form of its output or error, `text` is the partial output of its
-    agent.
+    agent. `recovery` is how a restart treats it while it runs.
     """
 
     step_id: str
@@ -75,6 +82,7 @@ class Line:
     activity: str = ""
     started_time: float = 0.0
     duration_seconds: float = 0.0
+    recovery: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,6 +171,8 @@ def _advanced(shown: Checklist, kind: EventKind, time: float) -> Checklist:
             return replace(_doing(shown, WRITING, time), answer_text="")
         case AnswerComposed(answer=answer):
             return replace(_doing(shown, "", time), answer=answer)
+        case ChildRunStarted(step_id=step_id):  # from now on the step only waits
+            return _change(shown, step_id, replace(shown.line(step_id), recovery=""))
         case BudgetExhausted(dimension=dimension):
             return replace(_skipped(shown, _WAITING), exhausted=dimension)
         case RunEnded(state=state, problem=problem):
@@ -181,12 +191,31 @@ def _interrupted(
         case RunSuspended(reason=reason, message=message):
             why = one_line(message or reason.replace("_", " "))
             return replace(_doing(shown, "", time), state=RunState.SUSPENDED, suspended=why)
-        case StepResolved() | RunResumed():
-            return replace(_doing(shown, "", time), state=RunState.RUNNING, suspended="")
+        case RunResumed():
+            asking = {question.step_id for question in shown.questions}
+            lines = tuple(line if line.step_id in asking else _cut(line) for line in shown.lines)
+            state = RunState.AWAITING_INPUT if asking or shown.approvals else RunState.RUNNING
+            return replace(_doing(shown, "", time), lines=lines, state=state, suspended="")
+        case StepResolved(step_id=step_id, resolution=resolution):
+            changed = _doing(shown, "", time)
+            if step_id:
+                line = shown.line(step_id)
+                changed = _change(
+                    changed, step_id, replace(line, state=_RESOLVED.get(resolution, line.state))
+                )
+            return replace(changed, state=RunState.RUNNING, suspended="")
         case RunParked():
             return _doing(shown, "waiting to resume", time)
         case CancelRequested():
             return _doing(_skipped(shown, _WAITING), "cancelling", time)
+
+
+def _cut(line: Line) -> Line:
+    """The line after a restart of the daemon: a running step starts again, or waits for a person if it may have acted."""
+    if line.state is not StepState.RUNNING:
+        return line
+    state = StepState.UNKNOWN if line.recovery == "ask" else StepState.READY
+    return replace(line, state=state, text="", activity="")
 
 
 def _skipped(shown: Checklist, states: Collection[StepState]) -> Checklist:
@@ -205,9 +234,8 @@ def _stepped(shown: Checklist, kind: StepStarted | StepRepaired | StepEnded, tim
     match kind:
         case StepStarted(step=step):
             known = _with_line_for(_doing(shown, "", time), step)
-            return _change(
-                known, step.step_id, Line(step.step_id, title_of(step), StepState.RUNNING, started_time=time)
-            )
+            begun = Line(step.step_id, title_of(step), StepState.RUNNING, started_time=time)
+            return _change(known, step.step_id, replace(begun, recovery=kind.recovery))
         case StepRepaired(step=step):
             known = _with_line_for(shown, step)
             return _change(known, step.step_id, replace(known.line(step.step_id), title=title_of(step)))

@@ -126,6 +126,19 @@ function skip(run, states) {
   return Object.assign(run, { questions: [], approvals: [] });
 }
 
+// After a restart of the daemon: running steps start again, or wait for a person if they may have acted. A step with a child
+// or a question only waits.
+function cut(run) {
+  const asking = new Set(run.questions.map((one) => one.step_id));
+  for (const step of run.steps.values()) {
+    const acted = step.recovery === "ask" && !step.child;
+    if (step.state === "running" && !asking.has(step.step_id)) change(run, step.step_id, { state: acted ? "unknown" : "ready", activity: "", text: "" });
+  }
+  return Object.assign(run, { suspended: "" });
+}
+
+const RESOLVED = { retry: "ready", done: "succeeded", abort: "failed" };
+
 const without = (list, field, value) => list.filter((one) => one[field] !== value);
 
 const FOLDS = {
@@ -146,7 +159,7 @@ const FOLDS = {
   pass_evaluated: (run) => doing(run, ""),
   step_started(run, data, time) {
     doing(run, "");
-    change(run, data.step.step_id, { ...data.step, state: "running", started: time, activity: "", text: "", error: "", output: null });
+    change(run, data.step.step_id, { ...data.step, state: "running", recovery: data.recovery, started: time, activity: "", text: "", error: "", output: null });
   },
   step_repaired: (run, data) => change(run, data.step.step_id, data.step),
   step_ended(run, data) {
@@ -189,9 +202,12 @@ const FOLDS = {
   budget_exhausted: (run, data) => Object.assign(skip(run, WAITING), { exhausted: data.dimension }),
   cancel_requested: (run) => doing(skip(run, WAITING), "stopping"),
   run_parked: (run) => doing(run, "waiting to resume"),
-  run_resumed: (run) => resumed(doing(run, "")),
+  run_resumed: (run) => resumed(cut(doing(run, ""))),
   run_suspended: (run, data) => Object.assign(doing(run, ""), { state: "suspended", suspended: data.message || data.reason.replaceAll("_", " ") }),
-  step_resolved: (run) => Object.assign(doing(run, ""), { state: "running", suspended: "" }),
+  step_resolved(run, data) {
+    Object.assign(doing(run, ""), { state: "running", suspended: "" });
+    if (data.step_id && RESOLVED[data.resolution]) change(run, data.step_id, { state: RESOLVED[data.resolution] });
+  },
   run_ended: (run, data, time) => Object.assign(doing(skip(run, [...WAITING, "running"]), ""), { state: data.state, problem: data.problem, ended: time }),
   text_delta(run, data) {
     if (data.step_id) change(run, data.step_id, { text: (run.steps.get(data.step_id)?.text ?? "").slice(0, data.offset) + data.text });

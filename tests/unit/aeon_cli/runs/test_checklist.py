@@ -3,8 +3,10 @@
 from functools import reduce
 from typing import Any
 
+import pytest
+
 from aeon_cli.runs.checklist import Checklist
-from aeond.api.v1 import events_pb2, judgements_pb2, parts_pb2
+from aeond.api.v1 import events_pb2, judgements_pb2, parts_pb2, tools_pb2
 from aeond_client.calls.reading import event
 from aeond_client.runs import RunState, StepState
 from tests.support import wire_events
@@ -124,6 +126,46 @@ def test_a_suspended_run_tells_why_until_it_goes_on() -> None:
     assert planned(suspended).state is RunState.SUSPENDED
     resolved = planned(suspended, events_pb2.StepResolved(step_id="s1"))
     assert (resolved.suspended, resolved.state) == ("", RunState.RUNNING)
+
+
+def interrupted(recovery: Any, *more: Any) -> list[StepState]:
+    """The states of the steps after a restart of the daemon while the first step ran."""
+    begun = events_pb2.StepStarted(step=FIRST, recovery=recovery)
+    return [line.state for line in planned(begun, *more, events_pb2.RunResumed()).lines]
+
+
+def test_a_step_that_may_have_acted_is_interrupted_by_a_restart() -> None:
+    """After a restart of the daemon a step of which a person decides is interrupted; others are ready to start again."""
+    assert interrupted(tools_pb2.RECOVERY_ASK) == [StepState.UNKNOWN, StepState.PENDING]
+    assert interrupted(tools_pb2.RECOVERY_RERUN) == [StepState.READY, StepState.PENDING]
+    assert interrupted(tools_pb2.RECOVERY_RECONCILE) == [StepState.READY, StepState.PENDING]
+
+
+def test_a_step_that_only_waits_is_not_interrupted_by_a_restart() -> None:
+    """A step with a child run is ready after a restart of the daemon, and one with a question still waits for its answer."""
+    child = judgements_pb2.ChildRunStarted(step_id="s1", child_run_id="below")
+    assert interrupted(tools_pb2.RECOVERY_ASK, child)[0] is StepState.READY
+    question = judgements_pb2.InputRequested(question=parts_pb2.Question(question_id="s1.1", step_id="s1"))
+    assert interrupted(tools_pb2.RECOVERY_ASK, question)[0] is StepState.RUNNING
+    waiting = planned(events_pb2.StepStarted(step=FIRST), question, events_pb2.RunResumed())
+    assert (waiting.state, len(waiting.questions)) == (RunState.AWAITING_INPUT, 1)
+
+
+@pytest.mark.parametrize(
+    ("resolution", "state"),
+    [
+        (parts_pb2.RESOLUTION_RETRY, StepState.READY),
+        (parts_pb2.RESOLUTION_DONE, StepState.SUCCEEDED),
+        (parts_pb2.RESOLUTION_ABORT, StepState.FAILED),
+    ],
+)
+def test_an_interrupted_step_is_shown_as_a_person_decided(resolution: Any, state: StepState) -> None:
+    """After the decision about an interrupted step the step is ready, done or failed."""
+    begun = events_pb2.StepStarted(step=FIRST, recovery=tools_pb2.RECOVERY_ASK)
+    resolved = events_pb2.StepResolved(step_id="s1", resolution=resolution)
+    checklist = planned(begun, events_pb2.RunResumed(), resolved)
+    assert checklist.lines[0].state is state
+    assert checklist.state is RunState.RUNNING
 
 
 def test_an_answer_that_is_asked_for_again_starts_over() -> None:

@@ -2,15 +2,17 @@
 
 import subprocess
 import sys
+from contextlib import ExitStack
 from pathlib import Path
 
+import psutil
 import pytest
 
 from aeon_popup.toggle import NoBusError, send_action
 from aeond_client import Client, RunOptions
 from tests.support.daemon_process import DaemonProcess
 from tests.support.desktop_bus import Notifications
-from tests.support.desktop_session import DEADLINE_SECONDS, Popup, Session
+from tests.support.desktop_session import DEADLINE_SECONDS, Popup, Session, Traced, XSession, start_bus
 from tests.support.ledgers import Gate
 from tests.support.popup_script import QUESTION, asking
 
@@ -41,6 +43,27 @@ def test_quit_ends_the_program(lonely: Popup) -> None:
     """The action quit ends the program in an orderly way."""
     send_action("quit", lonely.session.environment)
     assert lonely.process.wait(DEADLINE_SECONDS) == 0
+
+
+def test_the_bus_starts_the_program_by_the_installed_files(session: XSession, tmp_path: Path) -> None:
+    """After `aeon-popup --install` a call to the name of the popup starts the program, whose window then appears."""
+    program = str(Path(sys.executable).with_name("aeon-popup"))
+    own = {**session.environment, "HOME": str(tmp_path), "AEOND_SOCKET": str(tmp_path / "none.sock")}
+    command = [program, "--install"]
+    subprocess.run(command, env=own, check=True, capture_output=True, timeout=DEADLINE_SECONDS)
+    with ExitStack() as stack:
+        trace = stack.enter_context(Traced(session.folder))
+        services = tmp_path / ".local/share/dbus-1/services"
+        own["DBUS_SESSION_BUS_ADDRESS"] = start_bus(
+            stack, tmp_path, services, environment={**own, **trace.environment}
+        )
+        send_action("show", own)
+        trace.wait_for("painted")
+        window = session.xdotool("search", "--sync", "--onlyvisible", "--name", "^aeon$")
+        started = psutil.Process(int(session.xdotool("getwindowpid", window)))
+        assert [program, "--background"] == started.cmdline()[-2:]
+        send_action("quit", own)
+        started.wait(DEADLINE_SECONDS)
 
 
 def test_without_a_bus_the_help_says_what_to_do() -> None:

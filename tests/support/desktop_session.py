@@ -173,48 +173,28 @@ def start_bus(
     return started(stack, words, environment)
 
 
-class Popup:
-    """The program `aeon-popup`, with the entries of its trace."""
+class Traced:
+    """The trace of a program `aeon-popup` of which `environment` is part of the environment."""
 
-    program = "aeon_popup"
-
-    def __init__(self, session: Session, socket: Path | str, *arguments: str, **environment: str) -> None:
-        self.session = session
+    def __init__(self, folder: Path) -> None:
         self.entries: list[Entry] = []
-        self._fifo = Path(tempfile.mkdtemp(dir=session.folder)) / "trace"
+        self._fifo = Path(tempfile.mkdtemp(dir=folder)) / "trace"
         os.mkfifo(self._fifo)
         self._reader = os.open(self._fifo, os.O_RDWR | os.O_NONBLOCK)
         self._rest = b""
         self._log = self._fifo.with_name("log")
-        with self._log.open("wb") as log:
-            self.process = subprocess.Popen(
-                [
-                    *session.prefix,
-                    sys.executable,
-                    "-m",
-                    self.program,
-                    "--background",
-                    "--socket",
-                    str(socket),
-                    *arguments,
-                ],
-                env={**session.environment, "AEON_POPUP_TRACE": str(self._fifo), **environment},
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-            )
+        self.environment = {"AEON_POPUP_TRACE": str(self._fifo)}
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.process.terminate()
-        self.process.wait(DEADLINE_SECONDS)
         os.close(self._reader)
 
     @property
     def log(self) -> str:
-        return self._log.read_text(encoding="utf-8")
+        """What the program has said; "" if that goes elsewhere."""
+        return self._log.read_text(encoding="utf-8") if self._log.exists() else ""
 
     def wait_for(self, what: str, since: int = 0, **fields: Any) -> Entry:
         """The first entry of this kind with these fields, from entry number `since` on."""
@@ -243,6 +223,48 @@ class Popup:
         self.seen()
         return [entry for entry in self.entries[since:] if entry["what"] == what]
 
+    def _read(self, seconds: float, name: str) -> None:
+        ready, _, _ = select.select([self._reader], [], [], seconds)
+        if not ready:
+            said = [entry for entry in self.entries if entry["what"] not in {"painted", "late"}]
+            recent = "\n".join(map(str, said[-20:]))
+            raise AssertionError(f"no {name} in the trace:\n{recent}\n{self.log}")
+        data = self._rest + os.read(self._reader, 65_536)
+        *lines, self._rest = data.split(b"\n")
+        self.entries += [json.loads(line) for line in lines]
+
+
+class Popup(Traced):
+    """The program `aeon-popup`, with the entries of its trace."""
+
+    program = "aeon_popup"
+
+    def __init__(self, session: Session, socket: Path | str, *arguments: str, **environment: str) -> None:
+        super().__init__(session.folder)
+        self.session = session
+        with self._log.open("wb") as log:
+            self.process = subprocess.Popen(
+                [
+                    *session.prefix,
+                    sys.executable,
+                    "-m",
+                    self.program,
+                    "--background",
+                    "--socket",
+                    str(socket),
+                    *arguments,
+                ],
+                env={**session.environment, **self.environment, **environment},
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+            )
+
+    def __exit__(self, *_: object) -> None:
+        self.process.terminate()
+        self.process.wait(DEADLINE_SECONDS)
+        super().__exit__()
+
     def press(self, *keys: str) -> None:
         """Presses keys one after another, as a person does."""
         self.session.press(*keys)
@@ -262,16 +284,6 @@ class Popup:
         self.press(HOTKEY)
         self.wait_for("painted", since)
         self.wait_for("focused", since)
-
-    def _read(self, seconds: float, name: str) -> None:
-        ready, _, _ = select.select([self._reader], [], [], seconds)
-        if not ready:
-            said = [entry for entry in self.entries if entry["what"] not in {"painted", "late"}]
-            recent = "\n".join(map(str, said[-20:]))
-            raise AssertionError(f"no {name} in the trace:\n{recent}\n{self.log}")
-        data = self._rest + os.read(self._reader, 65_536)
-        *lines, self._rest = data.split(b"\n")
-        self.entries += [json.loads(line) for line in lines]
 
 
 class PatientPopup(Popup):

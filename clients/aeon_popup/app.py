@@ -18,7 +18,7 @@ from aeon_popup.background.worker import Worker
 from aeon_popup.controller import Controller, wants_motion
 from aeon_popup.footprint import give_back
 from aeon_popup.hotkey.chord import Chord
-from aeon_popup.hotkey.x11 import Seat, is_composited
+from aeon_popup.hotkey.seat import Seat, is_composited
 from aeon_popup.toggle import NoBusError, send_action
 from aeon_popup.trace import Trace, from_environment
 from aeon_popup.ui.popup import Popup, application

@@ -59,7 +59,7 @@ def test_the_bus_starts_the_program_by_the_installed_files(session: XSession, tm
         )
         send_action("show", own)
         trace.wait_for("painted")
-        window = session.xdotool("search", "--sync", "--onlyvisible", "--name", "^aeon$")
+        window = session.popup_window()
         started = psutil.Process(int(session.xdotool("getwindowpid", window)))
         assert [program, "--background"] == started.cmdline()[-2:]
         send_action("quit", own)

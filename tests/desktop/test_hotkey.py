@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 import xcffib.xproto
 
-from aeon_popup.hotkey.x11 import Seat, connect
+from aeon_popup.hotkey.seat import Seat
+from aeon_popup.hotkey.x11 import connect
 from tests.support.desktop_session import HOTKEY, Popup, XSession, key_window
 
 ESCAPE = hex(0xFF1B)
@@ -81,6 +82,53 @@ def test_a_window_that_is_not_visible_gets_no_focus(session: XSession) -> None:
         assert not seat.escape_is_held()  # the reply comes after the error of the call before
         seat.activate(window)
     connection.disconnect()
+
+
+def test_the_hotkey_raises_a_covered_window(session: XSession, lonely: Popup) -> None:
+    """The hotkey brings a window to the front that another one covers, instead of hiding it; the next press hides it."""
+    lonely.open()
+    with key_window(session, "fullscreen") as other:
+        assert other.stdout is not None
+        session.wait_for_focus(other.stdout.readline().strip())
+        since = lonely.seen()
+        lonely.press(HOTKEY)
+        lonely.wait_for("withdrawn", since)
+        lonely.wait_for("focused", since)
+        session.wait_for_output("getactivewindow", session.popup_window())
+        lonely.press(HOTKEY)
+        lonely.wait_for("hidden", since)
+    assert [len(lonely.all(what)) for what in ("shown", "hidden")] == [1, 1]
+
+
+def test_the_hotkey_brings_the_window_to_this_workspace(session: XSession, lonely: Popup) -> None:
+    """The hotkey brings a window from another workspace to the one that the user sees."""
+    lonely.open()
+    try:
+        session.xdotool("set_desktop", "1")
+        session.wait_for_output("get_desktop", "1")
+        since = lonely.seen()
+        lonely.press(HOTKEY)
+        lonely.wait_for("focused", since)
+        window = session.popup_window()
+        session.wait_for_output("getactivewindow", window)
+        assert session.xdotool("get_desktop") == session.xdotool("get_desktop_for_window", window) == "1"
+        lonely.press(HOTKEY)
+        lonely.wait_for("hidden", since)
+    finally:
+        session.xdotool("set_desktop", "0")
+        session.wait_for_output("get_desktop", "0")
+
+
+def test_the_hotkey_hides_a_window_that_is_seen_without_the_focus(session: XSession, lonely: Popup) -> None:
+    """A window that is not covered is seen: the hotkey hides it, although another one has the focus."""
+    lonely.open()
+    with key_window(session) as other:
+        assert other.stdout is not None
+        session.wait_for_focus(other.stdout.readline().strip())
+        since = lonely.seen()
+        lonely.press(HOTKEY)
+        lonely.wait_for("hidden", since)
+    assert lonely.all("withdrawn") == []
 
 
 def test_a_taken_hotkey_is_reported(lonely: Popup, tmp_path: Path) -> None:

@@ -118,6 +118,21 @@ def test_escape_leaks_no_key_and_returns_the_focus(sway: SwaySession, popup: Pop
         assert other.stdout.readline() == "x\n"
 
 
+def test_the_hotkey_raises_a_window_without_the_focus(sway: SwaySession, popup: Popup) -> None:
+    """The key brings a window to the front that another one may cover, because it has the focus, instead of hiding it."""
+    popup.open()
+    with key_window(sway) as other:
+        assert other.stdout is not None
+        assert other.stdout.readline() == "focused\n"
+        since = popup.seen()
+        popup.press(HOTKEY)
+        popup.wait_for("withdrawn", since)
+        popup.wait_for("focused", since)
+        assert [one["app_id"] for one in sway.windows() if one["focused"]] == ["dev.aeon.Popup"]
+        popup.press(HOTKEY)
+        popup.wait_for("hidden", since)
+
+
 def test_a_request_runs_to_its_answer(popup: Popup, gate: Gate) -> None:
     """A typed request shows its step while it runs, ticks it off when it has ended, and then shows the answer; text typed
     below it is the next request.

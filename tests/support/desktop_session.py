@@ -114,13 +114,17 @@ class XSession(Session):
 
     def wait_for_focus(self, window: str) -> None:
         """Returns once this window has the focus."""
-        deadline = time.monotonic() + DEADLINE_SECONDS
-        while (has := self.focused()) != window:
-            assert time.monotonic() < deadline, f"the focus is at {has}, not at {window}"
+        self.wait_for_output("getwindowfocus", window)
 
-    def focused(self) -> str:
-        """The id of the window that has the focus."""
-        return self.xdotool("getwindowfocus")
+    def wait_for_output(self, command: str, output: str) -> None:
+        """Returns once a command of xdotool prints this."""
+        deadline = time.monotonic() + DEADLINE_SECONDS
+        while (said := self.xdotool(command)) != output:
+            assert time.monotonic() < deadline, f"{command}: {said}, not {output}"
+
+    def popup_window(self) -> str:
+        """The id of the popup's window, once it is visible."""
+        return self.xdotool("search", "--sync", "--onlyvisible", "--name", "^aeon$")
 
 
 @contextmanager
@@ -293,9 +297,9 @@ class PatientPopup(Popup):
 
 
 @contextmanager
-def key_window(session: XSession) -> Iterator["subprocess.Popen[str]"]:
+def key_window(session: XSession, *words: str) -> Iterator["subprocess.Popen[str]"]:
     """A window of another program that has the focus; it prints its id, then the symbol of each key that it gets."""
-    command = [sys.executable, "-m", "tests.support.key_window"]
+    command = [sys.executable, "-m", "tests.support.key_window", *words]
     with subprocess.Popen(command, env=session.environment, stdout=subprocess.PIPE, text=True) as program:
         try:
             yield program

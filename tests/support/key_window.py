@@ -1,4 +1,7 @@
-"""A program with one X11 window that takes the focus and prints the symbol of each key that it gets, after its id."""
+"""A program with one X11 window that takes the focus and prints the symbol of each key that it gets, after its id.
+
+usage: python -m tests.support.key_window [fullscreen]
+"""
 
 import sys
 from typing import Any
@@ -21,6 +24,13 @@ def main() -> None:
         0, window, root.root, 10, 10, 200, 100, 0, xcffib.xproto.WindowClass.InputOutput, root.root_visual,
         xcffib.xproto.CW.EventMask, [mask],
     )  # fmt: skip
+    if "fullscreen" in sys.argv:
+        state, fullscreen = (
+            connection.core.InternAtom(False, len(name), name).reply().atom
+            for name in ("_NET_WM_STATE", "_NET_WM_STATE_FULLSCREEN")
+        )
+        replace = xcffib.xproto.PropMode.Replace
+        connection.core.ChangeProperty(replace, window, state, xcffib.xproto.Atom.ATOM, 32, 1, [fullscreen])
     connection.core.MapWindow(window)
     connection.flush()
     named = False

@@ -13,11 +13,9 @@ import xcffib.xproto
 from aeon_popup.hotkey.chord import Chord
 
 _CAPS_LOCK = 0x02
-_NUM_LOCK_KEYSYM, _SCROLL_LOCK_KEYSYM, _ESCAPE_KEYSYM = 0xFF7F, 0xFF14, 0xFF1B
+_NUM_LOCK_KEYSYM, _SCROLL_LOCK_KEYSYM = 0xFF7F, 0xFF14
 _CORE_KEYBOARD = 0x100
 _DETECTABLE_AUTO_REPEAT = 0x01
-# The source of a request for the focus: the user, not a program on its own.
-_FROM_USER = 2
 
 
 class HotkeyTakenError(Exception):
@@ -153,59 +151,3 @@ def connect(display: str) -> Any:
     """A connection to the display; xcffib has no types. Raises xcffib.ConnectionException."""
     open_connection: Any = xcffib.connect
     return open_connection(display or None)
-
-
-class Seat:
-    """Gives a window of ours the focus and sees held keys, on a connection of its own.
-
-    Qt asks with the time of the last key that it has seen itself. The hotkey is not among them, so that a window
-    manager that prevents the stealing of focus would refuse.
-    """
-
-    def __init__(self, display: str = "") -> None:
-        """Connects to the display. Raises xcffib.ConnectionException."""
-        self._connection = connect(display)
-        self._root = self._connection.get_setup().roots[self._connection.pref_screen].root
-        name = "_NET_ACTIVE_WINDOW"
-        self._message = self._connection.core.InternAtom(False, len(name), name).reply().atom
-        self._escape = keycodes_of(self._connection, _ESCAPE_KEYSYM)
-
-    def activate(self, window: int) -> None:
-        """Asks the window manager for the focus, then moves it away and to the window: Qt does not notice the focus of a
-        window that was hidden a few milliseconds before. Errors are ignored: the window may not be mapped yet.
-        """
-        types: Any = xcffib.xproto
-        data = types.ClientMessageData.synthetic([_FROM_USER, 0, 0, 0, 0], "5I")
-        event = types.ClientMessageEvent.synthetic(32, window, self._message, data)
-        mask = xcffib.xproto.EventMask.SubstructureNotify | xcffib.xproto.EventMask.SubstructureRedirect
-        self._connection.core.SendEvent(False, self._root, mask, event.pack())
-        for target in (xcffib.xproto.InputFocus.PointerRoot, window):
-            self._connection.core.SetInputFocus(xcffib.xproto.InputFocus.Parent, target, 0)
-        self._connection.flush()
-        while self._drop_error():
-            pass
-
-    def escape_is_held(self) -> bool:
-        """Whether Escape is down: a release that Qt reports meanwhile is part of a repeat."""
-        pressed = self._connection.core.QueryKeymap().reply().keys
-        return any(pressed[code // 8] >> code % 8 & 1 for code in self._escape)
-
-    def _drop_error(self) -> bool:
-        """Whether there was an error or event, which is dropped."""
-        try:
-            return self._connection.poll_for_event() is not None
-        except xcffib.ConnectionException:
-            return False
-        except xcffib.Error:
-            return True
-
-
-def is_composited(display: str = "") -> bool:
-    """Whether a compositing manager draws the windows of the display, so that they can be translucent."""
-    connection = connect(display)
-    try:
-        name = f"_NET_WM_CM_S{connection.pref_screen}"
-        atom = connection.core.InternAtom(False, len(name), name).reply().atom
-        return bool(connection.core.GetSelectionOwner(atom).reply().owner)
-    finally:
-        connection.disconnect()

@@ -47,7 +47,7 @@ class Popup(Window):
         self._motion = motion
         self._shortcut = ""
         self._view = SessionView()
-        self._details = self._keys_shown = self._history_shown = self._escape_held = False
+        self._details = self._keys_shown = self._history_shown = self._escape_held = self._withdrawn = False
         self._stage: tuple[str, Stage] | None = None
         self._rows: list[str] = []
         self._build(now)
@@ -178,13 +178,17 @@ class Popup(Window):
 
     def toggle(self) -> None:
         """Hides the window if the user sees it, otherwise shows it."""
-        if self.isVisible():
+        if self.is_seen:
             self.hide()
         else:
             self.appear()
 
     def appear(self) -> None:
-        """Shows the window with the focus on what needs the user."""
+        """Shows the window with the focus on what needs the user. A window that is covered, or on another workspace, comes to
+        the front of this one.
+        """
+        if self.isVisible() and not self.is_seen:
+            self._withdraw()
         if isinstance(self.body.card, ApprovalCard):
             self.body.card.shown_again()
         self._draw()
@@ -193,14 +197,25 @@ class Popup(Window):
         self.take_focus()
         self._focus()
 
+    def _withdraw(self) -> None:
+        """Takes the window from the display, which puts a new one in front. For the user it was open all the time."""
+        self._withdrawn = True
+        self.hide()
+        self._trace("withdrawn")
+
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
+        if self._withdrawn:
+            self._withdrawn = False
+            return
         self._trace("shown")
         self._actions.visible()
 
     def hideEvent(self, event: QHideEvent) -> None:
         super().hideEvent(event)
         self._escape_held = False
+        if self._withdrawn:
+            return
         self._timer.stop()
         self._trace("hidden")
         self._actions.hidden()

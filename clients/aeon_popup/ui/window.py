@@ -25,9 +25,10 @@ _FOCUS_MS = 50
 
 
 class Seat(Protocol):
-    """Focus and keys of the display; `hotkey.x11.Seat` implements it."""
+    """Focus and keys of the display, and what the user sees; `hotkey.seat.Seat` implements it."""
 
     def activate(self, window: int) -> None: ...
+    def shows(self, window: int, *, active: bool) -> bool: ...
     def escape_is_held(self) -> bool: ...
 
 
@@ -36,6 +37,11 @@ class NoSeat:
 
     def activate(self, window: int) -> None:
         """Does nothing."""
+
+    def shows(self, window: int, *, active: bool) -> bool:
+        """Whether the window has the focus: a program cannot know where its window is, or what covers it."""
+        del window
+        return active
 
     def escape_is_held(self) -> bool:
         return False
@@ -116,6 +122,14 @@ class Window(QWidget):
         """The panel in the window."""
         whole = self.rect().adjusted(self.margin, self.margin, -self.margin, -self.margin)
         return QRect(whole.topLeft(), QSize(whole.width(), self._panel_height)) if self._centred else whole
+
+    @property
+    def is_seen(self) -> bool:
+        """Whether the window is visible to the user, not only to the display."""
+        focused = QGuiApplication.focusWindow() is self.windowHandle()
+        return self.isVisible() and self._seat.shows(
+            int(self.winId()), active=focused or self.isActiveWindow()
+        )
 
     def take_focus(self, attempts: int = _FOCUS_ATTEMPTS) -> None:
         """Raises the window and asks for the focus. A window manager that is still busy with the last time the

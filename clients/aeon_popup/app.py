@@ -78,6 +78,7 @@ def run(options: Options) -> int:
         act=lambda action: calls.post(lambda: act(action)),
         reply=lambda key, action: calls.post(lambda: controller.reply(key, action)),
         armed=lambda shortcut: calls.post(lambda: popup.show_shortcut(shortcut)),
+        animate=lambda wanted: calls.post(lambda: popup.show_motion(wanted=wanted and wants_motion())),
     )
     controller = Controller(link, trace, notify=desktop.notify, close_notice=desktop.close_notice)
     popup = Popup(

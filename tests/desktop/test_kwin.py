@@ -15,6 +15,7 @@ from tests.support.daemon_process import DaemonProcess
 from tests.support.desktop_session import DEADLINE_SECONDS, HOTKEY, Popup
 from tests.support.kwin_session import KwinSession, kwin_session, needs_kwin
 from tests.support.ledgers import Gate
+from tests.support.popup_motion import check_motion
 from tests.support.popup_screens import check_screens, x11_screen
 from tests.support.popup_script import GATE
 
@@ -79,6 +80,11 @@ def test_the_screen_shows_what_the_window_draws(
 ) -> None:
     """On KWin the screen has the prompt, and the answer of a run, as the window draws them by itself."""
     check_screens(popup, str(daemon.socket), lambda: x11_screen(kwin.display), "kwin")
+
+
+def test_the_window_follows_the_speed_of_animations(kwin: KwinSession, popup: Popup) -> None:
+    """With the real portal of KDE: animations stop when the desktop has them switched off, and are back with them."""
+    check_motion(popup, kwin.animate)
 
 
 def test_a_request_runs_to_its_answer(popup: Popup, gate: Gate) -> None:

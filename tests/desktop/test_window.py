@@ -13,7 +13,7 @@ import pytest
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 pytest.importorskip("PySide6.QtWidgets", reason="Qt is not installed here", exc_type=ImportError)
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QAccessible, QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QPlainTextEdit, QWidget
@@ -319,6 +319,15 @@ def test_an_approval_is_allowed_for_the_run_by_its_key(popup: Popup, chosen: Cho
     popup.show_view(replace(view, runs=(replace(view.runs[0], approvals=(once,)),)))
     press(popup, Qt.Key.Key_Return, CTRL | Qt.KeyboardModifier.ShiftModifier)
     assert len(chosen.of("decide")) == 1
+
+
+def test_without_motion_only_the_clock_goes_on(popup: Popup) -> None:
+    """While a run is shown the window is drawn thirty times a second; without animations twice a second, for the clock."""
+    popup.show_motion(wanted=True)
+    show(popup, states()["running"])
+    assert [timer.interval() for timer in popup.findChildren(QTimer) if timer.isActive()] == [33]
+    popup.show_motion(wanted=False)
+    assert [timer.interval() for timer in popup.findChildren(QTimer) if timer.isActive()] == [500]
 
 
 def test_a_hidden_window_draws_nothing(popup: Popup) -> None:

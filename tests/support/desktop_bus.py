@@ -1,4 +1,4 @@
-"""Doubles of services of the session bus: notifications, and a strict portal for global shortcuts.
+"""Doubles of services of the session bus: notifications, a portal for settings, and a strict one for global shortcuts.
 
 Each runs in a thread of its own with its own connection, so that a test can wait for what it received.
 """
@@ -113,6 +113,33 @@ class Notifications(BusService):
     def invoke(self, shown: Shown, action: str) -> None:
         """The user chooses an action."""
         self.emit(self._path, self.name, "ActionInvoked", "us", [shown.number, action])
+
+
+class SettingsPortal(BusService):
+    """A portal that knows settings by namespace and key. As xdg-desktop-portal does, it replies with the namespaces that were
+    asked for and that it knows.
+    """
+
+    name = "org.freedesktop.portal.Desktop"
+    _interface = "org.freedesktop.portal.Settings"
+
+    def __init__(self, session: Session) -> None:
+        super().__init__(session)
+        self._settings: dict[str, dict[str, Variant]] = {}
+
+    def answer(self, message: Message) -> Message:
+        match message.member:
+            case "ReadAll" if message.interface == self._interface and message.signature == "as":
+                known = {name: self._settings[name] for name in message.body[0] if name in self._settings}
+                return Message.new_method_return(message, "a{sa{sv}}", [known])
+            case _:
+                return super().answer(message)
+
+    def change(self, namespace: str, key: str, value: Variant) -> None:
+        """The user changes a setting."""
+        self._settings.setdefault(namespace, {})[key] = value
+        path = "/org/freedesktop/portal/desktop"
+        self.emit(path, self._interface, "SettingChanged", "ssv", [namespace, key, value])
 
 
 class Portal(BusService):

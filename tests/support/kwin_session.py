@@ -74,6 +74,14 @@ class KwinSession(Session):
         paths = self.call(name, "/kglobalaccel", "org.kde.KGlobalAccel.allComponents").split()
         return [word.rpartition("/")[2] for word in paths if word.startswith("/component/")]
 
+    def animate(self, *, wanted: bool) -> None:
+        """Sets the speed of animations, as the settings of the desktop do, and says that settings have changed."""
+        settings = self.folder / ".config" / "kdeglobals"
+        settings.parent.mkdir(exist_ok=True)
+        settings.write_text(f"[KDE]\nAnimationDurationFactor={int(wanted)}\n", encoding="utf-8")
+        signal = ("/KGlobalSettings", "org.kde.KGlobalSettings.notifyChange", "int32:0", "int32:0")
+        self.run("dbus-send", "--session", "--type=signal", *signal)
+
     def end_portal(self) -> None:
         """Kills the portal; the next call starts another one."""
         bus = "org.freedesktop.DBus"

@@ -7,6 +7,7 @@ import xcffib
 from dbus_fast.errors import DBusFastError
 
 from aeon_popup.background.bus import Bus
+from aeon_popup.background.motion import Motion
 from aeon_popup.background.notify import Notifier
 from aeon_popup.background.worker import Worker
 from aeon_popup.hotkey.chord import Chord
@@ -18,8 +19,8 @@ from aeon_popup.trace import Trace
 
 class Desktop:
     """Connects in the background. In the worker's thread it calls `act` with actions of the bus and the hotkey, `reply`
-    with the key of a run and the action of its notification, and `armed` with a description of the hotkey. The first
-    action is `ready`, or `yield` if another instance is running.
+    with the key of a run and the action of its notification, `armed` with a description of the hotkey, and `animate` with
+    whether the desktop wants animations. The first action is `ready`, or `yield` if another instance is running.
     """
 
     def __init__(
@@ -31,6 +32,7 @@ class Desktop:
         act: Callable[[str], None],
         reply: Callable[[str, str], None],
         armed: Callable[[str], None],
+        animate: Callable[[bool], None],
     ) -> None:
         self._worker = worker
         self._chord = chord
@@ -38,6 +40,7 @@ class Desktop:
         self._act = act
         self._reply = reply
         self._armed = armed
+        self._animate = animate
         self._bus = Bus(act)
         self._notifier: Notifier | None = None
 
@@ -65,6 +68,7 @@ class Desktop:
         if self._bus.connection is not None:
             self._notifier = Notifier(self._bus.connection, self._reply)
             await self._notifier.start()
+            self._worker.start_soon(Motion(self._bus.connection, self._note_motion).run)
         await self._arm()
 
     async def _arm(self) -> None:
@@ -93,6 +97,10 @@ class Desktop:
     def _note_armed(self, shortcut: str, problem: str = "") -> None:
         self._trace("armed", shortcut=shortcut, problem=problem)
         self._armed(shortcut or problem)
+
+    def _note_motion(self, wanted: bool) -> None:
+        self._animate(wanted)
+        self._trace("motion", wanted=wanted)
 
     async def _show(self, notice: Notice) -> None:
         if self._notifier is not None:

@@ -94,6 +94,11 @@ class Popup(Window):
         if self.isVisible():
             self._draw()
 
+    def show_motion(self, *, wanted: bool) -> None:
+        """Whether things move: without motion the marks of running steps stand still."""
+        self._motion = wanted
+        self._pace()
+
     def show_shortcut(self, shortcut: str) -> None:
         """The armed hotkey for the list of keys, or why there is none."""
         self._shortcut = shortcut

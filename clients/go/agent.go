@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"time"
-
-	"google.golang.org/grpc/codes"
 )
 
 // Message is what agents exchange. Content is any value that encoding/json can write.
@@ -57,25 +55,13 @@ func (a daemonAgent) Process(ctx context.Context, message *Message) (*Message, e
 	if err != nil {
 		return nil, err
 	}
-	defer watch.Close()
-	var reply *Message
-	for watch.Next() {
-		event := watch.Event()
-		if event.GetInputRequested() != nil || event.GetApprovalRequested() != nil || event.GetRunSuspended() != nil {
-			break
-		}
-		if composed := event.GetAnswerComposed(); composed != nil {
-			reply = &Message{
-				Role: "agent", Content: composed.Answer.Text, Timestamp: event.Time.AsTime(),
-				Metadata: map[string]any{"run_id": watch.RunID(), "confidence": composed.Answer.Confidence},
-			}
-		}
+	event, err := watch.answer()
+	if err != nil {
+		return nil, err
 	}
-	if reply == nil && watch.Err() == nil {
-		return nil, &Error{
-			Code: codes.FailedPrecondition, Reason: "NO_ANSWER",
-			Message: fmt.Sprintf("run %s has no answer: see its state", watch.RunID()),
-		}
-	}
-	return reply, watch.Err()
+	answer := event.GetAnswerComposed().GetAnswer()
+	return &Message{
+		Role: "agent", Content: answer.GetText(), Timestamp: event.Time.AsTime(),
+		Metadata: map[string]any{"run_id": watch.RunID(), "confidence": answer.GetConfidence()},
+	}, nil
 }

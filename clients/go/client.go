@@ -2,13 +2,8 @@
 // cancels them.
 //
 //	client, err := aeond.Open(aeond.Options{})
-//	watch, err := client.Ask(ctx, "What is 17.5% of 2400?")
-//	for watch.Next() {
-//		if answer := watch.Event().GetAnswerComposed(); answer != nil {
-//			fmt.Println(answer.Answer.Text)
-//		}
-//	}
-//	err = watch.Err()
+//	answer, err := client.Run(ctx, "What is 17.5% of 2400?")
+//	fmt.Println(answer.Text)
 //
 // Every wait has a deadline and every retry a limit. Failed calls return *Error.
 package aeond
@@ -31,6 +26,7 @@ import (
 
 // Messages of the contract that every program needs; package aeondpb has all of them.
 type (
+	Answer           = pb.Answer
 	CreateRunRequest = pb.CreateRunRequest
 	Event            = pb.Event
 	Run              = pb.Run
@@ -87,6 +83,17 @@ func (c *Client) Close() {
 	for _, connection := range c.connections {
 		connection.Close()
 	}
+}
+
+// Run creates a run, waits for its end and returns its answer. A run that ends without one is an *Error (NO_ANSWER) at once; so
+// is one that waits for a person: it asks a question, which Answer answers, needs an approval, or is suspended.
+func (c *Client) Run(ctx context.Context, text string) (*Answer, error) {
+	watch, err := c.Ask(ctx, text)
+	if err != nil {
+		return nil, err
+	}
+	answered, err := watch.answer()
+	return answered.GetAnswerComposed().GetAnswer(), err
 }
 
 // Ask creates a run and follows it from its first event.

@@ -3,6 +3,7 @@ package aeond
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"time"
 
@@ -72,6 +73,29 @@ func (w *Watch) Close() {
 		w.cancel()
 	}
 	w.stream, w.cancel, w.page, w.ended = nil, nil, nil, true
+}
+
+// answer closes the watch at the end of the run, or when that waits for a person, and returns the event with its answer.
+func (w *Watch) answer() (*Event, error) {
+	defer w.Close()
+	var answered *Event
+	for w.Next() {
+		event := w.Event()
+		if event.GetInputRequested() != nil || event.GetApprovalRequested() != nil || event.GetRunSuspended() != nil {
+			break
+		}
+		if event.GetAnswerComposed() != nil {
+			answered = event
+		}
+	}
+	if w.Err() != nil {
+		return nil, w.Err()
+	}
+	if answered == nil {
+		message := fmt.Sprintf("run %s has no answer: see its state", w.runID)
+		return nil, &Error{Code: codes.FailedPrecondition, Reason: "NO_ANSWER", Message: message}
+	}
+	return answered, nil
 }
 
 // receive opens a stream if there is none, and receives a page.

@@ -34,7 +34,7 @@ def stage() -> Iterator[Stage]:
 
 
 def processed(stage: Stage, text: str) -> Any:
-    """What the agent made of a message: its reply, or its error."""
+    """The reply of the agent to a message, or its error."""
     done = subprocess.run(
         GO.command("agent", text),
         env=environment(AEOND_SOCKET=stage.socket),
@@ -60,3 +60,19 @@ def test_a_run_that_needs_a_person_is_an_error(stage: Stage, request_text: str) 
     assert processed(stage, request_text)["error"]["reason"] == "NO_ANSWER"
     with Client(stage.socket) as client:
         assert client.list_runs()[0].state is RunState.AWAITING_INPUT
+
+
+def test_the_first_example_reports_a_run_that_needs_a_person(stage: Stage) -> None:
+    """`Client.Run` fails with NO_ANSWER when its run asks a question, and the run waits on."""
+    done = subprocess.run(
+        GO.example_command("ask", "Let me choose"),
+        env=environment(AEOND_SOCKET=stage.socket),
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=DEADLINE_SECONDS,
+    )
+    with Client(stage.socket) as client:
+        run = client.list_runs()[0]
+    assert (done.returncode, run.state) == (1, RunState.AWAITING_INPUT)
+    assert f"NO_ANSWER: run {run.run_id} has no answer" in done.stderr

@@ -53,6 +53,16 @@ def test_a_request_is_answered_by_an_example(stub: Stub, daemon: DaemonProcess) 
     assert printed(stub.example_command("ask", REQUEST), daemon).splitlines()[-1] == "391"
 
 
+@pytest.mark.parametrize("stub", PAGES, ids=str)
+def test_ten_lines_send_a_request_and_print_the_answer(stub: Stub) -> None:
+    """The first example in each language has at most ten lines of code in its main function, or in all if it has none."""
+    code = stub.source("ask").read_text(encoding="utf-8")
+    main = re.search(r"^(?:func|int) main\(.*?\{\n(.*?)^\}", code, re.MULTILINE | re.DOTALL)
+    lines = (main[1] if main else code).splitlines()
+    counted = [line for line in lines if line.strip() and not re.match(r'\s*(//|#|""")', line)]
+    assert 0 < len(counted) <= 10
+
+
 @pytest.mark.parametrize("answers", [[ANSWER], []], ids=["answer", "cancel"])
 @pytest.mark.parametrize("stub", PAGES, ids=str)
 def test_a_run_is_followed_from_an_event_on_by_an_example(

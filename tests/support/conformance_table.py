@@ -41,8 +41,7 @@ class Outcomes:
     def of(self, stub: Stub, case: Case) -> str:
         serving = isinstance(case, ServingCase)
         test = "test_a_client_that_serves_tools_conforms" if serving else "test_a_client_conforms"
-        name = stub.serves_as if serving and stub.serves_as else stub.name
-        return self._found.get(f"{test}[{name}-{case}]", "skipped")
+        return self._found.get(f"{test}[{stub.name}-{case}]", "skipped")
 
 
 def with_table(page: str, outcome: Outcome, run: str) -> str:
@@ -66,10 +65,11 @@ def as_passed(page: str) -> str:
 def _cell(stub: Stub, case: Case, outcome: Outcome) -> str:
     """Where a client has no reason for an error, its exit status is checked, or the reason of all failures."""
     note = ""
+    if isinstance(case, ServingCase) and stub.serves_as:
+        return f"as {stub.serves_as}"
     if isinstance(case, ServingCase):
-        server = next((other for other in STUBS if other.name == stub.serves_as), stub)
-        failures = server.failures[0] if case.happens == "calls" and server.failures else ""
-        note = failures or ("killed" if case.happens == "cancel" and server.kills else "")
+        failures = stub.failures[0] if case.happens == "calls" and stub.failures else ""
+        note = failures or ("killed" if case.happens == "cancel" and stub.kills else "")
     elif case.error and not stub.has_reasons:
         note = f"exit {case.exit}"
     found = outcome(stub, case)

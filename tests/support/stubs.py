@@ -67,7 +67,7 @@ class Stub:
     `sources` the texts of its examples and `examples` their commands, each with the name of an example for `{}`. `copy` is the
     name that its page gives to the first example in a project of one's own.
 
-    `serves_as` names the client whose cases of serving tools are also this one's. `failures` are the reasons of failed
+    `serves_as` names the client whose driver serves tools with this one, which is not run once more for that. `failures` are the reasons of failed
     calls of its tools, if those cannot choose one. With `kills` a cancelled call is a program that is killed.
 
     With `has_reasons` it prints the reason of an error; otherwise its exit status tells errors apart.

@@ -16,16 +16,9 @@ func main() {
 		log.Fatal(err)
 	}
 	defer client.Close()
-	watch, err := client.Ask(context.Background(), os.Args[1])
+	answer, err := client.Run(context.Background(), os.Args[1])
 	if err != nil {
 		log.Fatal(err)
 	}
-	for watch.Next() {
-		if answer := watch.Event().GetAnswerComposed(); answer != nil {
-			fmt.Println(answer.Answer.Text)
-		}
-	}
-	if err := watch.Err(); err != nil {
-		log.Fatal(err)
-	}
+	fmt.Println(answer.Text)
 }

@@ -49,6 +49,7 @@ def measure(folder: Path) -> Section:
             *_use(session, socket),
             *_portal(session, socket),
             *_events(session, folder),
+            *_bare(session, socket),
         )
     return Section(
         "The desktop window",
@@ -58,10 +59,35 @@ def measure(folder: Path) -> Section:
         " a timer of 10 ms in the thread of the window, the worst of each half second. Another sends"
         f" {STEADY_PER_SECOND} a second for {STEADY_SECONDS} s, timed from the daemon's process to the next painted frame. Two"
         " seconds after it was hidden the window rests: it gives back pages of code that it may not need again; growth is from"
-        " the rest after the first opening to the rest at the end. The portal is the double of the tests, on the same bus.",
+        " the rest after the first opening to the rest at the end. The portal is the double of the tests, on the same bus."
+        " Commands without a portal and without a display are timed from the start of the program to its end.",
         ("what", "measured", "aim"),
         rows,
     )
+
+
+def _bare(session: Session, socket: Path) -> list[Row]:
+    """Commands where the popup has neither a portal nor a display, whose user binds a key to one of them."""
+    bare = Session(session.bus, session.folder)
+    with Popup(bare, socket, QT_QPA_PLATFORM="offscreen") as popup:
+        popup.wait_for("armed", shortcut="")
+        toggled = [_lasted(bare, "--toggle") for _ in range(ROUNDS)]
+    explained = [_lasted(bare, "--help") for _ in range(ROUNDS)]
+    return [
+        _row(
+            "`aeon-popup --toggle` without portal and display, 95th percentile",
+            _percentile(toggled, 95),
+            200.0,
+        ),
+        _row("`aeon-popup --help` there, 95th percentile", _percentile(explained, 95), 200.0),
+    ]
+
+
+def _lasted(session: Session, option: str) -> float:
+    """Milliseconds from the start of a command to its end."""
+    begun = time.monotonic()
+    session.run(sys.executable, "-m", "aeon_popup", option)
+    return (time.monotonic() - begun) * 1e3
 
 
 def _starts(session: XSession, socket: Path) -> list[Row]:

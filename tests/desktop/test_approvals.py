@@ -8,12 +8,12 @@ import pytest
 
 from aeond_client import Client, RunOptions
 from aeond_client.events import ApprovalRequested, RunEnded
-from aeond_client.runs import StepState
+from aeond_client.runs import Plan, PlanStep, StepState
 from tests.support.at_spi import LAUNCHER, accessibility, needs_at_spi, press
 from tests.support.daemon_process import DaemonProcess
 from tests.support.desktop_bus import Notifications
-from tests.support.desktop_session import HOTKEY, PatientPopup, Popup, Session, XSession
-from tests.support.ledgers import chain, deed
+from tests.support.desktop_session import HOTKEY, PatientPopup, Popup, XSession
+from tests.support.dunst import Dunst, needs_dunst
 from tests.support.stages import Stage, staged
 
 
@@ -45,9 +45,10 @@ def client(daemon: DaemonProcess) -> Iterator[Client]:
         yield made
 
 
-def asking(client: Client) -> str:
+def asking(client: Client, gate: str = "") -> str:
     """Creates a run whose step sends something, and waits until it asks about that; the id of the run."""
-    run_id = client.create_run("send it", RunOptions(plan=chain(deed("s1", "send")))).run_id
+    step = PlanStep("s1", "send it", "send", {"gate": gate, "seconds": 0.0})
+    run_id = client.create_run("send it", RunOptions(plan=Plan("send it", (step,)))).run_id
     with client.watch(run_id) as events:
         next(event for event in events if isinstance(event.kind, ApprovalRequested))
     return run_id
@@ -144,21 +145,42 @@ def test_a_program_for_accessibility_presses_deny(
     hide(popup)
 
 
-@pytest.mark.parametrize(("action", "state"), [("approve", StepState.SUCCEEDED), ("deny", StepState.FAILED)])
+def hidden_approval(popup: Popup, client: Client, gate: str = "") -> str:
+    """A run whose approval was seen in the window, which is hidden again."""
+    run_id = asking(client, gate)
+    open_approval(popup, run_id)
+    hide(popup)
+    return run_id
+
+
+@pytest.mark.parametrize(
+    "service", [pytest.param(Notifications, id="double"), pytest.param(Dunst, marks=needs_dunst, id="dunst")]
+)
 def test_a_notification_decides(
-    popup: Popup, session: Session, stage: Stage, client: Client, action: str, state: StepState
+    popup: Popup, session: XSession, stage: Stage, client: Client, service: type[Notifications | Dunst]
 ) -> None:
-    """An approval of which the window is hidden is a notification with the exact arguments; Approve there carries out the
-    call, and Deny does not.
+    """An approval of which the window is hidden is a notification: Deny there carries out nothing, and Approve the call."""
+    for label, state, sent in (("Deny", StepState.FAILED, {}), ("Approve", StepState.SUCCEEDED, {"s1": 1})):
+        with service(session) as notifications:
+            run_id = hidden_approval(popup, client)
+            notifications.choose(label)
+            assert outcome(client, run_id) is state
+        assert stage.ledger.ended(run_id) == sent
+
+
+@pytest.mark.parametrize(("markup", "shown_gate"), [(True, "&lt;b&gt;&amp;"), (False, "<b>&")])
+def test_a_notification_shows_the_exact_arguments(
+    popup: Popup, session: XSession, client: Client, shown_gate: str, *, markup: bool
+) -> None:
+    """A service for notifications that reads markup gets the arguments of a call escaped, so that it shows all of them; the
+    notification is replaced when the run has ended.
     """
-    with Notifications(session) as notifications:
-        run_id = asking(client)
-        open_approval(popup, run_id)
-        hide(popup)
+    with Notifications(session, markup=markup) as notifications:
+        run_id = hidden_approval(popup, client, "<b>&")
         shown = notifications.next()
-        assert (shown.summary, shown.body) == ("Allow send?", 'send {"gate": "", "seconds": 0.0}')
+        body = f'send {{"gate": "{shown_gate}", "seconds": 0.0}}'
+        assert (shown.summary, shown.body) == ("Allow send?", body)
         assert list(shown.actions.values()) == ["Open", "Deny", "Approve"]
-        notifications.invoke(shown, next(name for name in shown.actions if name.startswith(f"{action}:")))
-        assert outcome(client, run_id) is state
-        assert stage.ledger.ended(run_id) == ({"s1": 1} if state is StepState.SUCCEEDED else {})
+        notifications.invoke(shown, next(name for name, label in shown.actions.items() if label == "Deny"))
+        assert outcome(client, run_id) is StepState.FAILED
         assert notifications.next().replaces == shown.number

@@ -13,6 +13,7 @@ from aeond_client import Client, RunOptions
 from tests.support.daemon_process import DaemonProcess
 from tests.support.desktop_bus import Notifications
 from tests.support.desktop_session import DEADLINE_SECONDS, Popup, Session, Traced, XSession, start_bus
+from tests.support.dunst import Dunst, needs_dunst
 from tests.support.ledgers import Gate
 from tests.support.popup_script import QUESTION, asking
 
@@ -75,22 +76,40 @@ def test_without_a_bus_the_help_says_what_to_do() -> None:
     assert "aeon-popup --toggle" in shown
 
 
+def hidden_question(popup: Popup, gate: Gate, client: Client) -> tuple[str, int]:
+    """A run that asks a question after the window that showed it was hidden; and the number of entries before."""
+    run_id = client.create_run(QUESTION, RunOptions(plan=asking(gate))).run_id
+    gate.held()
+    popup.open()
+    since = popup.seen()
+    popup.press("Up")
+    popup.wait_for("history", since)
+    popup.press("Return")
+    popup.wait_for("stage", since, stage="running")
+    popup.press("Escape")
+    popup.wait_for("hidden", since)
+    gate.open()
+    return run_id, since
+
+
+@needs_dunst
+def test_a_real_service_for_notifications_answers_a_question(
+    session: XSession, popup: Popup, gate: Gate, daemon: DaemonProcess
+) -> None:
+    """An option that is chosen in the menu of dunst answers the question."""
+    with Dunst(session) as dunst, Client(str(daemon.socket)) as client:
+        run_id, since = hidden_question(popup, gate, client)
+        dunst.choose("blue")
+        popup.wait_for("event", since, kind="RunEnded")
+        assert client.get_run(run_id).steps[1].output == "blue"
+
+
 def test_a_hidden_question_is_a_notification_with_its_options(
     session: Session, popup: Popup, gate: Gate, daemon: DaemonProcess
 ) -> None:
     """While the window is hidden, a question becomes a notification; choosing an option there answers it."""
     with Notifications(session) as notifications, Client(str(daemon.socket)) as client:
-        client.create_run(QUESTION, RunOptions(plan=asking(gate)))
-        gate.held()
-        popup.open()
-        since = popup.seen()
-        popup.press("Up")
-        popup.wait_for("history", since)
-        popup.press("Return")
-        popup.wait_for("stage", since, stage="running")
-        popup.press("Escape")
-        popup.wait_for("hidden", since)
-        gate.open()
+        _, since = hidden_question(popup, gate, client)
         shown = notifications.next()
         options = {"default": "Open", "0:s2.1": "red", "1:s2.1": "blue"}
         assert (shown.summary, shown.actions) == ("Which colour?", options)

@@ -86,17 +86,23 @@ class Shown:
 
 
 class Notifications(BusService):
-    """org.freedesktop.Notifications: keeps what is shown, and lets a test choose an action."""
+    """org.freedesktop.Notifications: keeps what is shown, and lets a test choose an action. With `markup` it takes the text of a
+    notification for markup, as most services do.
+    """
 
     name = "org.freedesktop.Notifications"
     _path = "/org/freedesktop/Notifications"
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Session, *, markup: bool = True) -> None:
         super().__init__(session)
+        self._markup = markup
         self._shown: queue.SimpleQueue[Shown] = queue.SimpleQueue()
         self._last = 0
 
     def answer(self, message: Message) -> Message:
+        if message.member == "GetCapabilities":
+            more = ["body-markup"] if self._markup else []
+            return Message.new_method_return(message, "as", [["actions", "body", *more]])
         if message.member != "Notify":
             return Message.new_method_return(message)
         _, replaces, _, summary, body, actions, _, _ = message.body
@@ -109,6 +115,11 @@ class Notifications(BusService):
     def next(self) -> Shown:
         """The next notification that was shown."""
         return self._shown.get(timeout=DEADLINE_SECONDS)
+
+    def choose(self, label: str) -> None:
+        """Waits for a notification and chooses the action with this label."""
+        shown = self.next()
+        self.invoke(shown, next(action for action, its in shown.actions.items() if its == label))
 
     def invoke(self, shown: Shown, action: str) -> None:
         """The user chooses an action."""

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from html import escape
 
 from dbus_fast import Message, MessageType, Variant
 from dbus_fast.aio import MessageBus
@@ -46,7 +47,8 @@ class Notifier:
             "desktop-entry": Variant("s", "dev.aeon.Popup"),
         }
         replaced = self._ids.get(notice.key, 0)
-        body = ["aeon", replaced, "dev.aeon.Popup", notice.summary, notice.body, actions, hints, -1]
+        text = escape(notice.body, quote=False) if await self._reads_markup() else notice.body
+        body = ["aeon", replaced, "dev.aeon.Popup", notice.summary, text, actions, hints, -1]
         reply = await self._send("Notify", "susssasa{sv}i", body)
         if reply is not None and reply.body:
             while len(self._ids) >= _MOST_OPEN:
@@ -57,6 +59,13 @@ class Notifier:
         """Closes the notice of a run, if there is one."""
         if (number := self._ids.pop(key, 0)) != 0:
             await self._send("CloseNotification", "u", [number])
+
+    async def _reads_markup(self) -> bool:
+        """Whether the service takes the text for markup: it would hide what looks like a tag. Another service may have taken its
+        place since the last notice.
+        """
+        reply = await self._send("GetCapabilities", "", [])
+        return reply is not None and "body-markup" in reply.body[0]
 
     async def _send(self, member: str, signature: str, body: list[object]) -> Message | None:
         message = Message(

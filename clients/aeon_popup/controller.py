@@ -155,6 +155,7 @@ class Controller:
     def decide(self, approval: Approval, *, approved: bool, scope: str = "once") -> None:
         run = next((run for run in self.view.runs if approval in run.approvals), None)
         if run is not None:
+            self._trace("decided", approved=approved, scope=scope)
             self.apply([happenings.Sent(run.key, approval.request.approval_id)])
             self._daemon.decide(run.key, approval, approved=approved, scope=scope)
 

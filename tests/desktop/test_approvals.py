@@ -103,12 +103,20 @@ def test_a_key_allows_once(popup: Popup, stage: Stage, client: Client) -> None:
 
 
 def test_plain_keys_do_not_allow_and_deny_has_the_focus(popup: Popup, stage: Stage, client: Client) -> None:
-    """Plain Enter decides nothing, and Space presses the button that has the focus, which is Deny."""
+    """Plain Enter decides nothing, nor does Space on a button that allows; Space presses Deny, which has the focus at first."""
     run_id = asking(client)
     since = open_approval(popup, run_id)
     press_until_it_counts(popup, "ctrl+d", "DETAILS")
-    popup.press("Return", "KP_Enter", "space")
+    popup.press("Return", "KP_Enter")
+    for _ in ("For this run", "Allow once"):
+        popup.press("Tab", "Return", "space")
+    before = popup.seen()
+    popup.press("shift+Tab", "shift+Tab", "ctrl+d")
+    popup.wait_for("command", before, name="DETAILS")
+    assert popup.all("decided", since) == []
+    popup.press("space")
     popup.wait_for("stage", since, stage="failed")
+    assert [entry["approved"] for entry in popup.all("decided", since)] == [False]
     assert outcome(client, run_id) is StepState.FAILED
     assert stage.ledger.begun(run_id) == {}
     hide(popup)

@@ -35,10 +35,16 @@ def differences(seen: QImage, expected: QImage) -> tuple[float, QImage]:
 
 
 def check_picture(
-    name: str, take: Callable[[], QImage], expected: QImage, seconds: float, folder: Path = FOLDER
+    name: str,
+    take: Callable[[], QImage],
+    expected: QImage,
+    seconds: float,
+    folder: Path = FOLDER,
+    *,
+    most: float = _MOST_SHARE,
 ) -> None:
-    """Takes pictures until one is like the expected one, and keeps the last in .cache/screens. Raises AssertionError after so
-    many seconds, and keeps the expected picture and the differences beside it.
+    """Takes pictures until at most this share of one differs from the expected one, and keeps the last in .cache/screens. Raises
+    AssertionError after so many seconds, and keeps the expected picture and the differences beside it.
     """
     folder.mkdir(parents=True, exist_ok=True)
     deadline = time.monotonic() + seconds
@@ -46,14 +52,14 @@ def check_picture(
         seen = take()
         share, marked = differences(seen, expected)
         seen.save(str(folder / f"{name}.png"))
-        if share <= _MOST_SHARE:
+        if share <= most:
             return
         if time.monotonic() > deadline:
             break
     expected.save(str(folder / f"{name}-expected.png"))
     marked.save(str(folder / f"{name}-differences.png"))
     raise AssertionError(
-        f"{name}: {share:.1%} of the picture differs, at most {_MOST_SHARE:.0%} may: see {folder / name}-differences.png"
+        f"{name}: {share:.1%} of the picture differs, at most {most:.1%} may: see {folder / name}-differences.png"
     )
 
 

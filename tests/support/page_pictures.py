@@ -25,7 +25,7 @@ _SIZES = {"history": (1280, 800), "small": (390, 720)}
 _PARTLY = {"small", "history", "long-answer"}
 # Two frames later everything that was asked for so far is on the screen.
 _DRAWN = "new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))"
-_SCHEMES: tuple[Scheme, ...] = ("dark", "light")
+SCHEMES: tuple[Scheme, ...] = ("dark", "light")
 
 
 def _journal(page: "Page") -> None:
@@ -100,6 +100,14 @@ def show(
     return page
 
 
+def taken(page: "Page", name: str, scheme: Scheme) -> QImage:
+    """A picture of the page that shows the state: of all of it, or of the screen where that is what the state is about."""
+    page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+    if name not in _PARTLY:
+        _grow(page)
+    return QImage.fromData(page.screenshot()).convertToFormat(QImage.Format.Format_RGB32)
+
+
 def _grow(page: "Page") -> None:
     """Makes the window as high as the page, so that all of it is in the picture. A picture of more than the window would
     have in its middle what sticks to the window's edge.
@@ -124,15 +132,12 @@ def main(folder: Path) -> None:
         page_server("/nonexistent/aeond.sock", StatesClient(up=False)) as offline,
     ):
         for name in states():
-            for scheme in _SCHEMES:
+            for scheme in SCHEMES:
                 for scale in (1, 2):
                     link = (offline if name == "offline" else access).new_link()
                     page = show(browser, name, scheme=scheme, scale=scale, client=client, link=link)
-                    if name not in _PARTLY:
-                        _grow(page)
-                    whole = page.screenshot()
+                    image = fewer_colours(taken(page, name, scheme))
                     page.context.close()
-                    image = fewer_colours(QImage.fromData(whole).convertToFormat(QImage.Format.Format_RGB32))
                     suffix = "" if scale == 1 else "@2x"
                     image.save(str(folder / f"page-{name}-{scheme}{suffix}.png"), quality=0)
 

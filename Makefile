@@ -41,7 +41,7 @@ SYSTEM_PYTHON := /usr/bin/python3
 # `make install POPUP=1` installs the desktop window too.
 POPUP :=
 
-.PHONY: help setup engine-setup aider-setup demo run check check-plain check-desktop check-page check-llama check-vllm check-service check-packages check-engines check-programs small-model test lint type arch proto clients mcp-servers openai-clients bench eval accept system-test nightly install deb package-test transcript uninstall fmt pictures recording pins clean
+.PHONY: help setup engine-setup aider-setup demo run check check-plain check-desktop repeat check-page check-llama check-vllm check-service check-packages check-engines check-programs small-model test lint type arch proto clients mcp-servers openai-clients bench eval accept system-test nightly install deb package-test transcript uninstall fmt pictures recording pins clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -85,6 +85,9 @@ check-plain: $(READY) aider-setup mcp-servers openai-clients ## the tests that n
 
 check-desktop: $(READY) ## the tests of the desktop window in private sessions, as part of `make check`
 	@$(BIN)/python -m pytest $(HANG) tests/desktop -m "$(EVERYWHERE)" --junitxml .cache/check-desktop.xml
+
+repeat: $(READY) ## run the tests of a folder several times and print a table of green runs [TESTS=tests/desktop] [TIMES=20]
+	@$(BIN)/python -m tests.support.repeated $(or $(TESTS),tests/desktop) $(or $(TIMES),20)
 
 check-page: $(READY) ## the tests of the web page in a headless browser, as part of `make check`
 	@$(BIN)/python -m pytest $(HANG) tests/page -m "$(EVERYWHERE)" --junitxml .cache/check-page.xml

@@ -99,8 +99,8 @@ FORBIDDEN = [
 
 
 def test_tools_have_the_rights_of_the_caller(folder: Path, home: Path) -> None:
-    """What the user may read, by uid or group, is read, and new files are the user's; of what the user may not read,
-    write, list, delete or move, also through a link, nothing happens with the rights of root.
+    """Files that the user may read, by uid or group, are read, and new files are the user's; others are not read, written,
+    listed, deleted or moved with the rights of root, also through a link.
     """
     before = {path: path.stat().st_mtime_ns for path in home.rglob("*")}
     with served(folder) as stage, as_user(ANN), Client(stage.socket) as client:

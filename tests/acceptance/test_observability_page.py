@@ -46,7 +46,7 @@ def adapted(folder: Path, endpoint: str) -> dict[str, dict[str, Any]]:
 
 
 def shell(stage: Stage, line: str) -> str:
-    """What a command of the page prints."""
+    """The output of a command of the page."""
     path = f"{Path(sys.executable).parent}:/usr/bin:/bin"
     metrics = stage.daemon.folder / "aeond-metrics.sock"
     variables = {

@@ -268,7 +268,7 @@ def test_a_model_responds(client: ClientProgram) -> None:
 def test_errors_have_stable_codes(
     client: ClientProgram, arguments: dict[str, Any], status: int, code: str
 ) -> None:
-    """What cannot be done is an error of the API with a status and a code, in a stream as well."""
+    """A request that cannot be fulfilled is an error of the API with a status and a code, in a stream as well."""
     given = {"messages": [user("Say hello")], **arguments}
     assert client.error(CHAT, **given) == (status, code)
     assert client.error(CHAT, stream=True, **given) == (status, code)

@@ -72,7 +72,7 @@ def test_no_planted_secret_is_found(folder: Path) -> None:
 
 
 def fail(daemon: DaemonProcess, folder: Path, path: Path) -> Iterator[str]:
-    """What a client hears of calls and a run that try to get at this file, and fail."""
+    """The replies to calls and to a run that try to read this file, and fail."""
     calls = [
         ("read_file", {"path": str(path)}),
         ("search_files", {"text": "planted"}),
@@ -98,7 +98,7 @@ def fail(daemon: DaemonProcess, folder: Path, path: Path) -> Iterator[str]:
 
 
 def refused_reload(daemon: DaemonProcess, text: str) -> str:
-    """What a client hears of a configuration that has a secret in it."""
+    """The replies about a configuration that has a secret in it."""
     daemon.config_file.write_text(f"{text}\n", encoding="utf-8")
     with Client(daemon.admin_socket) as client:
         try:

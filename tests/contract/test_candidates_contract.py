@@ -1,4 +1,4 @@
-"""What every tool that proposes values promises, and what the invoker holds every such tool to."""
+"""The contract of tools that propose values, and the limits that the invoker sets them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

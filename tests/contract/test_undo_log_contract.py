@@ -1,4 +1,4 @@
-"""What every undo log promises, whatever it is made of."""
+"""The contract of undo logs, for each implementation."""
 
 from collections.abc import AsyncIterator
 from dataclasses import replace

@@ -38,7 +38,7 @@ def popup(sway: SwaySession, daemon: DaemonProcess) -> Iterator[Popup]:
 
 
 def picture_of(sway: SwaySession) -> QImage:
-    """What the screen shows now."""
+    """The picture of the screen now."""
     return QImage(str(sway.picture(sway.folder / "screen.png")))
 
 

@@ -46,7 +46,7 @@ class Case(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Effects:
-    """What is true after a request. `memory` is what is remembered, as JSON text; of files the text."""
+    """The wanted state after a request. `memory` is what is remembered, as JSON text; of files the text."""
 
     answer: str = ""
     notes: tuple[str, ...] = ()
@@ -64,7 +64,7 @@ def read_cases(name: str) -> tuple[Case, ...]:
 
 
 def missed(case: Case, found: Effects) -> tuple[str, ...]:
-    """What is not as it should be afterwards; nothing when the request was fulfilled."""
+    """The differences from the wanted state; none if the request was fulfilled."""
     if found.asked and not case.lacks:
         return (f"asked {found.asked[0]!r}, though nothing is missing",)
     if case.lacks and not found.asked:
@@ -93,7 +93,7 @@ def _lacking(case: Case, found: Effects) -> Sequence[str]:
 
 
 def _unasked(case: Case, found: Effects) -> Sequence[str]:
-    """What was changed and should not have been."""
+    """Changes that the request did not ask for."""
     names = sorted({*found.files, *found.files_before} - {*case.files})
     changed = [name for name in names if found.files.get(name) != found.files_before.get(name)]
     wrong = [f"changed {name}" for name in changed]

@@ -56,7 +56,7 @@ async def worked(
     terms: Terms,
     judge: Callable[[Effects, Path], tuple[str, ...]] | None = None,
 ) -> Verdict:
-    """What a request led to, as `judge` finds it in effects and workspace; without one by the case alone."""
+    """The outcome of a request, as `judge` finds it in effects and workspace; without one by the case alone."""
     case = placed.case
     with tempfile.TemporaryDirectory(prefix="aeond-eval-") as name:
         folder = Path(name).resolve()

@@ -10,7 +10,7 @@ NOT_FOUND = r"(no|not|n't|cannot|can't|unable|could not|couldn't) .{0,40}(find|f
 
 
 class Failure(StrEnum):
-    """What kind of failure a case is."""
+    """The kind of failure of a case."""
 
     TIMEOUT = "timeout"
     ERROR = "error"

@@ -35,7 +35,7 @@ class Case(BaseModel):
     never: tuple[str, ...] = ()
 
     def missed(self, rewritten: str) -> tuple[str, ...]:
-        """What is wrong with a rewrite; nothing when it is right."""
+        """The faults of a rewrite; none if it is right."""
         lacks = (f"lacks {p}" for p in self.needs if not re.search(p, rewritten, re.IGNORECASE))
         holds = (f"holds {p}" for p in self.never if re.search(p, rewritten, re.IGNORECASE))
         return (*lacks, *holds)
@@ -52,7 +52,7 @@ async def judge_references(subject: Subject, terms: Terms, on_verdict: OnVerdict
 
 
 async def resolved(llm: CountedModel, case: Case) -> Verdict:
-    """What the resolver makes of one case."""
+    """The result of the resolver for one case."""
     began = time.monotonic()
     contexts = SessionContextBuilder(ScriptedHistory(SessionPast(messages=talk(*case.talk))), llm, 1_000)
     run = RunSnapshot("r", request=RunRequest(case.says, session_id="s"))

@@ -1,4 +1,4 @@
-"""What came out of a set, as tables for people and as JSON for programs."""
+"""The results of a set, as tables for people and as JSON for programs."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence

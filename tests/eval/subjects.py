@@ -1,4 +1,4 @@
-"""What is judged: one engine, and a daemon of its own over it for each case, composed as the product's."""
+"""The subject of an evaluation: one engine, and a daemon of its own over it for each case, composed as the product's."""
 
 import contextlib
 from collections.abc import AsyncIterator, Callable, Sequence

@@ -72,7 +72,7 @@ def test_patterns_can_be_read(case: Case) -> None:
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.says[:40])
 def test_a_fulfilled_request_is_right(case: Case) -> None:
-    """What does all that was asked for passes."""
+    """An outcome that does everything that was asked for passes."""
     assert missed(case, fulfilled(case)) == ()
 
 

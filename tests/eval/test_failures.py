@@ -1,4 +1,4 @@
-"""What kind of failure a case is, by its effects alone."""
+"""The kind of a failure by its effects alone."""
 
 from dataclasses import replace
 

@@ -9,7 +9,7 @@ from tests.eval.subtasks.judging import read_requests
 
 
 def own_requests() -> list[str]:
-    """What is asked in all sets of the repository."""
+    """The requests of all sets of the repository."""
     placed = [*everyday_cases(), *hard_cases(), *simple_cases()]
     for path in sorted((HERE / "sets").glob("*.toml")):
         placed += read_case_file(path)

@@ -13,7 +13,7 @@ PLACED = [placed for path in FILES for placed in read_case_file(path)]
 
 
 def answered(placed: Placed, answer: str) -> tuple[str, ...]:
-    """What is missed by an answer alone, files and memory left as they were wanted."""
+    """The faults of an answer alone, with files and memory as the case wants them."""
     case = placed.case.model_copy(update={"files": {}, "memory": ()})
     return missed(case, Effects(answer=answer))
 

@@ -1,4 +1,4 @@
-"""What anybody might ask is judged by what a right answer has in it."""
+"""Simple requests are judged by the content of the answer."""
 
 import re
 

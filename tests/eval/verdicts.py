@@ -15,7 +15,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Effort:
-    """What a case cost: model calls, tokens of the prompts, the part of them that the engine had in its cache,
+    """The cost of a case: model calls, tokens of the prompts, the part of them that the engine had in its cache,
     tokens of the answers, and seconds."""
 
     calls: int = 0

@@ -44,7 +44,7 @@ class Serving:
         self._stub = stub
 
     def line(self, kind: str) -> Any:
-        """What the next line says, which must be of this kind."""
+        """The content of the next line, which must be of this kind."""
         assert self._program.stdout is not None
         printed = json.loads(self._program.stdout.readline() or "{}")
         assert kind in printed, f"{printed} instead of {kind}"

@@ -26,7 +26,7 @@ Outcome = Callable[[Stub, Case], str]
 
 
 class Outcomes:
-    """What became of each client in each case, a key of MARKS, by a report of pytest."""
+    """The outcome of each client in each case, a key of MARKS, by a report of pytest."""
 
     def __init__(self, report: Path) -> None:
         self._found = {

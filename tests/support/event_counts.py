@@ -1,4 +1,4 @@
-"""What the events of a journal say, counted in the plainest way: the oracle of the metrics."""
+"""Counts of the events of a journal, made in the plainest way: the oracle of the metrics."""
 
 from collections import Counter
 from collections.abc import Sequence

@@ -89,7 +89,7 @@ def _steps(calls: Sequence[ToolCall], number: int = 0) -> tuple[PlanStep, ...]:
 
 
 def _instructed(run: RunSnapshot) -> Sequence[ToolCall]:
-    """What the outputs and errors so far ask for and no step has done."""
+    """The requests in the outputs and errors so far that no step has fulfilled."""
     said = [f"{display_json(step.output)} {step.error}" for step in run.steps.values()]
     done = {_identity(step.step.tool_call) for step in run.steps.values() if step.step.tool_call}
     calls = {_identity(call): call for text in said for call in instructions_in(text)}

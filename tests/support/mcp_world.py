@@ -34,7 +34,7 @@ SETTLE_SECONDS = 30.0
 
 @dataclass
 class McpWorld:
-    """What a daemon has around its MCP servers."""
+    """The surroundings of MCP servers in a daemon."""
 
     clock: Clock = field(default_factory=SystemClock)
     registry: Registry = field(default_factory=Registry)

@@ -73,7 +73,7 @@ def client_program(language: str, address: str) -> Iterator[ClientProgram]:
 
 
 def program_output(language: str, source: str) -> str:
-    """What this program prints that uses the official client for Python or Node. Skips as `client_program`."""
+    """The output of this program, which uses the official client for Python or Node. Skips as `client_program`."""
     _skip_if_missing()
     command: list[Any] = [_COMMANDS["python"][0], "-c", source]
     if language == "javascript":
@@ -82,7 +82,7 @@ def program_output(language: str, source: str) -> str:
 
 
 def shell_output(command: str, **settings: str) -> str:
-    """What a command of a shell prints."""
+    """The output of a command of a shell."""
     return _output(["bash", "-c", command], **settings)
 
 

@@ -39,7 +39,7 @@ CALL_SECONDS = 30.0
 
 
 def outcomes_of(socket: str, things: Mapping[str, Any], uid: int = OTHER_UID) -> dict[str, Any]:
-    """What this user's program reports. Only root can start it."""
+    """The report of this user's program. Only root can start it."""
     completed = subprocess.run(
         [sys.executable, "-m", "tests.support.other_user", str(uid), socket, json.dumps(things)],
         cwd=ROOT,

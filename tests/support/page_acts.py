@@ -1,4 +1,4 @@
-"""What a user of the web page does and sees, for tests in a browser."""
+"""Actions and views of a user of the web page, for tests in a browser."""
 
 from pathlib import Path
 from typing import Any

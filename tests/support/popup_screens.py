@@ -19,7 +19,7 @@ _SCREEN_WIDTH, _SCREEN_HEIGHT = 1280, 800
 
 
 def x11_screen(display: str) -> QImage:
-    """What the screen of an X server shows."""
+    """The picture on the screen of an X server."""
     connection = connect(display)
     try:
         setup = connection.get_setup()

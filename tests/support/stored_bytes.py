@@ -1,4 +1,4 @@
-"""What users store, as a test says."""
+"""The stored bytes of users, as a test sets them."""
 
 from collections import Counter
 

@@ -20,7 +20,7 @@ from tests.support.repository import ROOT
 
 
 def done_as(uid: int, socket: str, *calls: Sequence[Any]) -> list[Any]:
-    """What the calls of this user return. Only root can start the program."""
+    """The results of this user's calls. Only root can start the program."""
     completed = subprocess.run(
         [sys.executable, "-m", "tests.support.storing_user", str(uid), socket, json.dumps(calls)],
         cwd=ROOT,

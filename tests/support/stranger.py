@@ -24,7 +24,7 @@ SECONDS = 30.0
 
 
 def attempted(attempts: Sequence[Mapping[str, Any]], uid: int = OTHER_UID) -> list[Any]:
-    """What comes of the attempts. Only root can start them."""
+    """The results of the attempts. Only root can start them."""
     words = [sys.executable, "-m", "tests.support.stranger", str(uid), json.dumps(attempts)]
     done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False, timeout=120)
     assert done.returncode == 0, done.stderr

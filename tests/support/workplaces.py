@@ -136,7 +136,7 @@ class Workplace:
 
 
 def asked_in(run: RunSnapshot) -> tuple[str, ...]:
-    """What a run asked its user, answered or not."""
+    """The questions of a run to its user, answered or not."""
     open_steps = {question.step_id for question in run.questions}
     calls = (
         step.step.tool_call

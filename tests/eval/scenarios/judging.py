@@ -30,7 +30,7 @@ async def judge_reach(subject: Subject, terms: Terms, on_verdict: OnVerdict) -> 
 
 
 async def judged(subject: Subject, scenario: Scenario, terms: Terms) -> Verdict:
-    """What became of one scenario."""
+    """The outcome of one scenario."""
     with served(scenario.pages) as site:
         local = (site.removeprefix("http://"),) if scenario.pages else ()
         egress = subject.config.egress.model_copy(update={"local": local})

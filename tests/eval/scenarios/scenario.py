@@ -46,7 +46,7 @@ def read_scenarios() -> tuple[Scenario, ...]:
 
 
 def lacking(scenario: Scenario, effects: Effects, workspace: Path | None = None) -> tuple[str, ...]:
-    """What is not as it should be. The proof runs in `workspace`, without one beside copies of the files."""
+    """The faults of the outcome. The proof runs in `workspace`, without one beside copies of the files."""
     wrong = missed(scenario, effects)
     if wrong or not scenario.proof:
         return wrong

@@ -1,4 +1,4 @@
-"""What requests pass before a façade's application sees them."""
+"""The checks of requests before a façade's application sees them."""
 
 import json
 from typing import Any

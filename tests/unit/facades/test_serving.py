@@ -151,7 +151,7 @@ async def test_silent_connections_do_not_keep_others_out(
 
 
 async def test_bytes_that_are_no_request_are_refused(tmp_path: Path) -> None:
-    """What is not HTTP gets status 400 and the end of the connection."""
+    """Bytes that are not HTTP get status 400 and the end of the connection."""
     path = tmp_path / "facade.sock"
     async with served(Places(path)), await anyio.connect_unix(path) as stream:
         await stream.send(b"\x00\x01\x02\r\n\r\n")

@@ -60,7 +60,7 @@ async def test_a_chain_costs_one_append_a_step() -> None:
 
 
 async def test_the_answer_has_the_effects_that_the_tools_reported() -> None:
-    """What a tool reports as changed is recorded with its step and with the answer."""
+    """Changes that a tool reports are recorded with its step and with the answer."""
     effect = RecordedEffect("file.created", "a.txt", "12 bytes")
 
     async def create(_: JsonObject, __: ToolContext) -> ToolOutput[JsonValue]:

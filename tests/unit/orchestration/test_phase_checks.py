@@ -171,7 +171,7 @@ def test_each_failure_is_marked(transition: Transition) -> None:
 
 
 def test_a_failure_that_is_not_listed_says_itself() -> None:
-    """What a contract does not know is retryable if the problem says so; no problem is none."""
+    """A failure that the contract does not list is retryable if the problem says so, and not without a problem."""
     contract = CONTRACTS[Transition.A_TO_B]
     assert contract.retryable(Problem("SOMETHING_ELSE", "", retryable=True))
     assert not contract.retryable(Problem("SOMETHING_ELSE", ""))

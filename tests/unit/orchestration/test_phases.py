@@ -259,7 +259,7 @@ async def test_a_retryable_failure_is_tried_exactly_once_more(
 async def test_another_failure_is_not_tried_again(
     operation: Operation, part: str, run: RunSnapshot, value: Callable[[], Any]
 ) -> None:
-    """What would fail again is not asked for again: the fallback is what there is."""
+    """A call that would fail again is not repeated: the result is the fallback."""
     scripted = ScriptedPart([failure(WRONG, value())])
     events = await perform(operation, run, **_as_part(part, scripted))
     assert len(scripted.seen) == 1

@@ -1,4 +1,4 @@
-"""What the engine can enforce is kept, what it cannot is left out or refused, and nothing else happens."""
+"""The reduction of schemas to the part that engines enforce."""
 
 from typing import Any
 
@@ -54,7 +54,7 @@ def test_pydantic_models_compile() -> None:
     ],
 )
 def test_keywords_are_kept_or_left_out(schema: dict[str, Any], compiled: dict[str, Any]) -> None:
-    """What constrains within the core stays; what only describes or only narrows goes."""
+    """Constraints of the core stay; keywords that only describe or only narrow are removed."""
     assert compile_schema(schema) == compiled
 
 

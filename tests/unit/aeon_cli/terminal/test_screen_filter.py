@@ -1,4 +1,4 @@
-"""What a program in the sandbox may send to the terminal."""
+"""The filter between a program in the sandbox and the terminal."""
 
 import pytest
 from hypothesis import given

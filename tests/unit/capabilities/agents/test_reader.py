@@ -17,7 +17,7 @@ def asked(material: str, calls: int = 3, tokens: int = 100_000) -> Message:
 
 
 async def test_short_material_takes_one_call() -> None:
-    """What fits into one prompt is answered from as it is."""
+    """A text that fits into one prompt is read whole, in one call."""
     llm = says("Nobody.")
     said = await Reader().using(llm).process(asked("s1: all on time"))
     assert said.content == "Nobody."

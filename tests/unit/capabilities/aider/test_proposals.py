@@ -16,7 +16,7 @@ def proposal(number: int = 1, uid: int = 7) -> Proposal:
 
 
 def test_a_proposal_is_found_by_its_digest_call_and_folder(tmp_path: Path) -> None:
-    """What is kept is found again by its user alone, with the same contents."""
+    """A kept proposal is found by its user alone, with the same contents."""
     kept = Proposals(tmp_path / "p")
     digest = kept.keep(proposal())
     assert kept.find(digest, 7) == proposal()

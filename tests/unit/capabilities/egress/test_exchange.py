@@ -127,7 +127,7 @@ async def test_a_redirection_to_another_host_is_returned(site: str) -> None:
     ],
 )
 async def test_broken_responses_are_errors(site: str, path: str, reason: str) -> None:
-    """What is not HTTP, ends early, is compressed otherwise or has too many fields is an error; only what changes nothing
+    """A response that is not HTTP, ends early, is compressed otherwise or has too many fields is an error; only what changes nothing
     may be tried again."""
     error = await refused(site, path)
     assert error.reason == reason

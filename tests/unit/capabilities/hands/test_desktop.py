@@ -90,7 +90,7 @@ async def test_the_user_s_manager_starts_the_application(tmp_path: Path, desktop
 
 
 async def test_a_desktop_that_fails_is_an_error(tmp_path: Path, desktop: Desktop) -> None:
-    """What the program says when it fails is the error; so is a program that cannot be started."""
+    """The output of a failed program is the error; a program that cannot be started is one too."""
     program(tmp_path / "programs", "busctl", "echo no service >&2; exit 4")
     failed = await call(desktop, "notify", title="x")
     assert (failed.reason, "no service" in failed.error) == ("DESKTOP_FAILED", True)

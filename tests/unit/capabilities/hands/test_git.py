@@ -115,7 +115,7 @@ async def test_a_folder_without_a_repository_is_refused(tmp_path: Path) -> None:
 
 
 async def test_a_damaged_repository_is_an_error(hands: Hands) -> None:
-    """What git says of a repository that it cannot read is the error."""
+    """The message of git about a repository that it cannot read is the error."""
     (hands.folder / ".git/HEAD").write_text("x", encoding="utf-8")
     result = await hands.call("git_status")
     assert (result.reason, result.error.startswith("git failed: fatal")) == ("GIT_FAILED", True)

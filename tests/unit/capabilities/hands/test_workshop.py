@@ -31,7 +31,7 @@ def hands(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Hands]:
 
 
 async def test_changes_are_reported_and_undone(hands: Hands) -> None:
-    """What a command created, changed and deleted is reported, and undo restores all of it."""
+    """Files that a command created, changed and deleted are reported, and undo restores all of them."""
     result = await hands.shell("mkdir new; echo 1 > new/file; echo new > old.txt; rm gone.txt; echo done")
     assert result.success, result.error
     assert result.effects[1:] == (

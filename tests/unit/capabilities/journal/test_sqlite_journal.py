@@ -355,7 +355,7 @@ async def test_a_journal_of_version_1_keeps_its_runs_and_their_users(tmp_path: P
 
 
 async def test_what_a_user_stores_is_counted(tmp_path: Path) -> None:
-    """What the runs of a user take grows with every event by its size in bytes, also if one append has events of several
+    """The stored bytes of a user's runs grow with every event by its size in bytes, also if one append has events of several
     users; it is the same after a restart, and goes with the runs.
     """
     async with journal_in(tmp_path) as journal:

@@ -25,7 +25,7 @@ async def test_memory_outlives_the_process(tmp_path: Path) -> None:
 
 
 async def test_a_user_keeps_its_keys_over_restarts(tmp_path: Path) -> None:
-    """What one user wrote, deleted and left is still apart from what another did after a restart."""
+    """After a restart the facts of one user are still apart from those of another."""
     for uid in (1, 2):
         async with SqliteMemory(tmp_path / "memory.db") as memories:
             assert list(await memories.of(uid).search("")) == []

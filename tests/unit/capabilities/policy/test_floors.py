@@ -1,4 +1,4 @@
-"""What is at least asked about, whatever a policy allows."""
+"""The calls that need approval under every policy."""
 
 import pytest
 

@@ -99,7 +99,7 @@ async def test_hanging_blocking_function_is_let_go_of() -> None:
 
 
 async def test_model_may_be_stricter_than_its_schema() -> None:
-    """What only the model's own checks refuse is ARGUMENTS_INVALID too, with its path."""
+    """Arguments that only the model's own checks refuse are ARGUMENTS_INVALID too, with their path."""
     result = await invoker_of(greet).invoke(call("greet", name="nobody"), CONTEXT)
     assert (result.success, result.reason) == (False, "ARGUMENTS_INVALID")
     assert "/name" in result.error

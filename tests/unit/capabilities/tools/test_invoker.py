@@ -227,7 +227,7 @@ async def test_native_cancellation_passes_through() -> None:
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, GeneratorExit])
 async def test_end_of_the_program_passes_through(error: type[BaseException]) -> None:
-    """What ends the program or the coroutine is not turned into a result."""
+    """An exception that ends the program or the coroutine is not turned into a result."""
 
     async def stop(_arguments: Mapping[str, Any], _context: ToolContext) -> Any:
         raise error
@@ -254,7 +254,7 @@ def shout(arguments: Words, _context: ToolContext) -> Words:
 
 
 async def test_a_computing_call_asks_for_leave_too() -> None:
-    """What only computes is authorised as every call is, and does not run when it is refused."""
+    """A pure call is authorised as every call is, and does not run if it is refused."""
     authoriser = RefuseAll()
     result = GuardedInvoker(registry_of(shout), ManualClock(), authoriser).compute(
         call("shout", text="a"), CONTEXT

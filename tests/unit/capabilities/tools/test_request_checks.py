@@ -1,4 +1,4 @@
-"""What tools may ask for in place of a result."""
+"""The checks of requests that tools make in place of a result."""
 
 from typing import Any
 

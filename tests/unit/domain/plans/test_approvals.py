@@ -1,4 +1,4 @@
-"""What an approval offers and shows."""
+"""The scopes and previews of an approval."""
 
 from dataclasses import replace
 

@@ -42,7 +42,7 @@ def test_a_claimed_effect_is_dropped() -> None:
 
 
 def test_a_child_run_s_effects_are_its_parent_s_too() -> None:
-    """What a child run changed is an effect of the step that started it and of its parent's answer."""
+    """The changes of a child run are effects of the step that started it and of its parent's answer."""
     child = ChildRun("child", "summarise", SMALL, SubtaskRequest("Do it."))
     story = executing(plan(tool_step("s1"))) >> started(tool_step("s1"))
     story = story >> e.ChildRunStarted("s1", child, ONE_STEP)

@@ -1,4 +1,4 @@
-"""What operations reserve."""
+"""The amounts that operations reserve."""
 
 import pytest
 

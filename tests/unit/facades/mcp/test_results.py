@@ -52,7 +52,7 @@ def test_a_run_that_waits_says_for_what() -> None:
 
 
 def test_undo_names_both_outcomes() -> None:
-    """What was taken back and what was not have a line each."""
+    """Undone and kept changes have a line each."""
     report = UndoReport((UndoneChange("a", "removed"),), (RefusedUndo("b", "CHANGED_SINCE", "changed"),))
     assert text(of_undo(report)) == "removed: a\nnot undone: b: changed"
     assert text(of_undo(UndoReport())) == "The run changed nothing."

@@ -149,7 +149,7 @@ def test_a_failed_run_has_the_status_of_an_error() -> None:
 
 
 def test_copied_events_of_a_fork_are_not_in_its_trace() -> None:
-    """What the original run did before the fork has no spans in the trace of the fork."""
+    """Events of the original run before the fork have no spans in the trace of the fork."""
     events = STORIES["0.2.0-approved"]
     first = events[0].kind
     assert isinstance(first, e.RunCreated)

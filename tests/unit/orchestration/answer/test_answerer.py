@@ -211,7 +211,7 @@ async def test_confidence_follows_from_how_the_steps_went(changes: dict[str, Any
 
 
 async def test_a_final_output_is_the_answer() -> None:
-    """What the last evaluation wrote from the results is the answer, and it says that it was written."""
+    """The final output of the last evaluation is the answer, marked as synthesized, without a call of the model."""
     judged = Evaluation(1, True, final_output=" The sum is 3. ")
     desk = Desk()
     answer = await desk.compose(run_of(SUM, KEEP, outputs=DONE, route=Route.DIRECT, evaluation=judged))

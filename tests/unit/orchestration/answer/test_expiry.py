@@ -84,7 +84,7 @@ def test_the_answer_of_an_expired_run_is_not_where_it_expired() -> None:
 
 
 def test_an_expired_run_says_what_it_has() -> None:
-    """What ran out, the passes that it made and how many steps gave a result."""
+    """The text names the exhausted limit, the passes and the number of steps with a result."""
     steps: Any = [ran(LOOK), ran(calls("s2", "look", path="shed"), error="no shed")]
     expiry = expiry_note(
         replace(after_pass(2, *steps), exhausted="llm_calls", evaluation=Evaluation(2, False))

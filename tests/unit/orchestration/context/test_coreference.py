@@ -78,7 +78,7 @@ async def test_without_a_past_nothing_is_asked() -> None:
 
 
 async def test_a_complete_request_stays() -> None:
-    """What the model leaves as it is has nothing to be said about."""
+    """A request that the model repeats unchanged is resolved to itself, without a note."""
     said = "Which metal is the hardest?"
     assert await Desk(reply("", said)).resolve(said) == Resolved(said, CONTEXT)
 

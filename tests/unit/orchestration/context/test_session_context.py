@@ -249,7 +249,7 @@ SCRIPTS = {
 
 @st.composite
 def remarks(draw: st.DrawFn) -> tuple[str, str]:
-    """What a user may say in one breath, in some script: (a statement or "", all of it)."""
+    """Generated messages of a user in some script: (a statement or "", the whole message)."""
     letters, stop, question, space = SCRIPTS[draw(st.sampled_from(sorted(SCRIPTS)))]
     word = st.text(letters, min_size=3, max_size=6)
     words = st.lists(word, min_size=1, max_size=4).map(space.join)

@@ -72,7 +72,7 @@ async def test_general_knowledge_is_answered_in_a_conversation_of_its_own() -> N
 
 
 async def test_an_answer_from_elsewhere_stays() -> None:
-    """What comes from files or facts is the answer of the decision itself."""
+    """An answer from files is that of the decision itself."""
     subject, _ = decider({"answer": "The fee is due in May."}, {"files": -0.1, "know": -4.0})
     assert await chosen(subject) == ("The fee is due in May.", "The fee is due in May.")
 

@@ -70,7 +70,7 @@ def test_a_tool_with_the_name_of_an_action_is_not_offered() -> None:
 
 
 async def test_facts_in_view_are_not_looked_up() -> None:
-    """What shows remembered facts is offered only where some of them are not in view: not with an empty memory either."""
+    """Tools that show remembered facts are offered only if some facts are not in view, so not with an empty memory."""
     for situation in (IN_VIEW, replace(IN_VIEW, more_facts=True), Situation()):
         looked_up = situation.more_facts
         first = await offers().first(run_of(), situation)

@@ -1,4 +1,4 @@
-"""What a run need not wait for."""
+"""Steps that are executed at once, without waiting for the disk."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -54,7 +54,7 @@ def test_a_computing_step_ends_where_it_is_intended() -> None:
 
 
 def test_a_computing_step_fails_as_any_other() -> None:
-    """What the tool raises is the error and the reason of the step, and the step counts all the same."""
+    """A ToolError is the error and the reason of the step, which counts as a call all the same."""
     started = replace(STARTED, step=replace(STEP, tool_call=ToolCall("add", {"n": "one"})))
     (ended,) = at_once().perform(started, run_before(started))
     assert isinstance(ended, e.StepEnded)

@@ -21,7 +21,7 @@ FIRST = thinks("s1", "Look")
 
 
 def prepare(step: PlanStep, run: RunSnapshot | None = None, **before: Any) -> StepStarted:
-    """What becomes of a step, after what it went through before."""
+    """The intent for a step with this history."""
     run = run or run_of(FIRST, step, outputs={"s1": "garden"})
     current = replace(run.steps[step.step_id], **before)
     run = replace(run, steps={**run.steps, step.step_id: current})

@@ -27,7 +27,7 @@ OUTPUTS: dict[str, JsonValue] = {
 
 
 def bound(value: JsonValue, schema: JsonObject = ANYTHING) -> object:
-    """What an argument of that schema becomes, or the message of the problem."""
+    """The argument after conversion to that schema, or the message of the problem."""
     step = PlanStep("s9", "use it", ToolCall("use", {"value": value}))
     run = run_of(*(thinks(name, "x") for name in OUTPUTS), step, outputs=OUTPUTS)
     outcome = StepReadiness().bind(step, run, spec("use", {"value": schema}))
@@ -102,7 +102,7 @@ def test_a_step_without_a_result_cannot_be_referred_to() -> None:
 
 
 def test_dollar_signs_in_results_are_text() -> None:
-    """What an output holds is data: a reference in it is not followed."""
+    """The content of an output is data: a reference in it is not followed."""
     step = calls("s3", "look", path="$s2")
     run = run_of(thinks("s1", "x"), thinks("s2", "y"), step, outputs={"s1": "secret", "s2": "$s1"})
     assert StepReadiness().bind(step, run, spec("look", {"path": TEXT})).value == {"path": "$s1"}

@@ -13,7 +13,7 @@ from tests.support.strategy import run_of
 
 
 def test_each_source_has_an_example_and_the_request_comes_last() -> None:
-    """What is the same for all requests comes first, so that an engine reads it once."""
+    """The part that is the same for all requests comes first, so that an engine reads it once."""
     messages = source_messages("why?")
     shown = {message.content for message in messages if message.role is Role.AGENT}
     assert shown == {KNOWLEDGE, *OTHER_SOURCES}

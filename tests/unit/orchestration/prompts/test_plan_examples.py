@@ -33,7 +33,7 @@ def test_answering_directly_is_always_shown() -> None:
 
 
 def test_every_example_is_a_valid_plan() -> None:
-    """What the model is shown would itself pass the Validator."""
+    """The examples of plans in the prompt pass the Validator."""
     for request, plan in examples_for((READ, WRITE), validator(READ, WRITE)):
         read = plan_from_model(plan, request, (READ, WRITE))
         assert read.value is not None

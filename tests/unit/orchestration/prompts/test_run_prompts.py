@@ -80,7 +80,7 @@ def test_the_prompt_of_a_step_states_its_handoff() -> None:
 
 
 def test_an_answer_prompt_names_what_is_missing() -> None:
-    """What gave no result is in the prompt, with the demand to say so, and only then."""
+    """The prompt names steps without a result and demands to say so, only if there are some."""
     whole = str(answer_messages("x", "mint", ())[-1].content)
     part = str(answer_messages("x", "mint", ("s2 failed: no water",))[-1].content)
     assert "say so" not in whole

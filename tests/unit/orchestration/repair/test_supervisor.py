@@ -24,7 +24,7 @@ def supervisor(*answers: Any) -> tuple[Supervisor, Any]:
 
 
 def changes(outcome: Outcome[Any]) -> str:
-    """What a repair that worked says that it changed."""
+    """The report of a successful repair about its changes."""
     assert outcome.ok, outcome.problem
     assert outcome.problem is not None
     assert outcome.problem.reason == "REPAIRED"

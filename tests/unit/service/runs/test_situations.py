@@ -54,7 +54,7 @@ async def test_a_fact_from_an_untrusted_source_is_not_shown() -> None:
 
 
 async def test_a_run_keeps_the_situation_in_which_it_began() -> None:
-    """What changes during a run is shown by its results: only another run, or much later, sees it in the situation."""
+    """A run sees the facts with which it began until its situation is old; another run sees the present ones."""
     memory, clock = InMemoryMemory(), ManualClock()
     observed = situations(memory, "a.txt", clock=clock)
     first = await observed.observe(RUN)

@@ -74,7 +74,7 @@ async def test_a_default_is_not_the_users_answer() -> None:
 
 
 async def test_questions_of_child_runs_count() -> None:
-    """What a child run asked the user belongs to the run that the user requested."""
+    """The questions of a child run belong to the run that the user requested."""
     journal = InMemoryJournal()
     question = Question("s1.1", "s1", InputRequest("which?"), 2.0)
     of_child: tuple[EventKind, ...] = (

@@ -32,7 +32,7 @@ async def test_text_comes_first_and_counts_last() -> None:
 
 
 async def test_an_answer_without_counts_is_none() -> None:
-    """What ends without finish reason and usage fails with the error that its engine means by it."""
+    """A stream that ends without finish reason and usage fails with the error of its engine for that."""
     with pytest.raises(LLMError, match="no counts"):
         await read_chunks(ASKED, ChatPiece("a"))
 

@@ -42,7 +42,7 @@ def test_each_server_gets_the_schema_in_its_own_form() -> None:
 
 
 def test_a_schema_that_no_server_enforces_is_refused_everywhere() -> None:
-    """What the common core cannot say is refused before it is sent, whatever the server."""
+    """A schema outside the common core is refused before it is sent, for every server."""
     asked = LLMRequest(ASKED.messages, schema={"allOf": [{"type": "object"}, {"type": "string"}]})
     for dialect in (PlainDialect("m", True), VllmDialect("m", True), LlamaDialect("m", True, guided=False)):
         with pytest.raises(InvalidInputError):

@@ -1,4 +1,4 @@
-"""What the adapter asks of llama.cpp, and what it makes of answers that go wrong."""
+"""The requests of the adapter to llama.cpp, and its handling of wrong answers."""
 
 import contextlib
 import json
@@ -117,7 +117,7 @@ async def test_a_schema_beyond_the_engine_is_refused_unasked(tmp_path: Path) -> 
     "failure", [BUSY, CUT, answer(b"oops", "500 Oops"), b""], ids=["busy", "cut", "500", "none"]
 )
 async def test_generate_tries_three_times(tmp_path: Path, failure: bytes) -> None:
-    """What may pass is tried again, three times in all."""
+    """A call that failed for a passing cause is tried three times in all."""
     async with canned(tmp_path, *COUNT, failure, *COUNT, failure, *COUNT, GOOD) as (llm, _):
         assert (await llm.generate(ask("x", max_tokens=9))).text == "Hello"
     (tmp_path / "again").mkdir()
@@ -183,7 +183,7 @@ async def test_json_that_was_cut_is_no_error(tmp_path: Path, text: str) -> None:
 
 
 async def test_prose_under_a_schema_is_not_read_to_its_end(tmp_path: Path) -> None:
-    """What cannot become JSON any more is left at once, and the connection with it."""
+    """An output that can no longer become JSON ends the call and the connection at once."""
     async with canned(tmp_path, *COUNT, events(piece("Sure, "), piece("here"), end=False)) as (llm, _):
         with pytest.raises(LLMError) as failed:
             await llm.generate(ask("x", max_tokens=9, schema={}))

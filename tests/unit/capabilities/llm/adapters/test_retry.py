@@ -38,7 +38,7 @@ async def test_pauses_double_up_to_a_bound(attempt: int, seconds: float) -> None
 
 
 async def test_a_busy_server_is_given_its_time() -> None:
-    """What a server asks for is waited for, also when the own pause would be shorter."""
+    """The delay that a server asks for is kept, also if the client's own would be shorter."""
     assert await paused(0.0, OverloadedError("busy", retry_after_seconds=3), 1) == pytest.approx(
         3, abs=1 / 32
     )

@@ -29,7 +29,7 @@ ASKED = ask("When?", tools=(NOW,))
 
 @dataclass
 class Reply:
-    """What the server does with a request: it calls `name`, or fails."""
+    """The reply of the server to a request: a call of `name`, or a failure."""
 
     name: str = ""
     error: LLMError | None = None

@@ -1,4 +1,4 @@
-"""What the adapter does beyond the contract, most of it seen in vLLM's own numbers."""
+"""The behaviour of the adapter beyond the contract, mostly by vLLM's own metrics."""
 
 import contextlib
 import json

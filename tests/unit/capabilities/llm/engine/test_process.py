@@ -73,7 +73,7 @@ async def test_an_end_without_a_word_is_a_death(tmp_path: Path, tasks: TaskGroup
 
 
 async def test_killing_takes_the_whole_group(tmp_path: Path, tasks: TaskGroup) -> None:
-    """What the program started itself dies with it."""
+    """Processes that the program started end with it."""
     code = (
         "import subprocess, sys; child = subprocess.Popen([sys.executable, '-c', 'input()'], stdin=subprocess.PIPE); "
         "print(child.pid, file=sys.stderr, flush=True); " + READY + WAIT
@@ -124,7 +124,7 @@ async def left_over(folder: Path, tasks: TaskGroup, mark: str) -> EngineProcess:
 
 
 async def test_a_leftover_is_swept(tmp_path: Path, tasks: TaskGroup) -> None:
-    """What a crashed daemon left in its folder is killed by the next one."""
+    """An engine that a crashed daemon left behind is killed by the next one."""
     process = await left_over(tmp_path, tasks, str(tmp_path / "engine.sock"))
     assert sweep(tmp_path) == process.pid
     await process.wait()  # by its own accord it would never end

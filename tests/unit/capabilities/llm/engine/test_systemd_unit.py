@@ -138,7 +138,7 @@ def saying(path: Path, *lines: dict[str, Any]) -> Iterator[Path]:
 
 
 def started() -> list[psutil.Process]:
-    """What this process's sockets started and that has not ended."""
+    """Units that the sockets of this process started and that have not ended."""
     found: list[psutil.Process] = []
     for process in psutil.Process().children(recursive=True):
         with contextlib.suppress(psutil.NoSuchProcess):  # its parent saw it end meanwhile

@@ -19,7 +19,7 @@ BODY: dict[str, object] = {"messages": []}
 
 
 async def chat(folder: Path, response: bytes) -> list[ChatPiece]:
-    """What the client makes of one response to a chat request."""
+    """The result of the client for one response to a chat request."""
     socket = folder / "s.sock"
     client = OpenAIClient(UnixSocket(socket), Watchdog(ManualClock()))
     async with canned_server(socket, [response]), aclosing(client.stream_chat(BODY)) as pieces:

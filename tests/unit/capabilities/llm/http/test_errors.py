@@ -1,4 +1,4 @@
-"""What servers mean by their status."""
+"""The errors for statuses of HTTP servers."""
 
 import pytest
 

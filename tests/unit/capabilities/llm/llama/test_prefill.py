@@ -181,7 +181,7 @@ async def test_who_finds_no_free_slot_waits(world: World) -> None:
 
 
 async def test_after_a_failure_nothing_is_taken_for_read(world: World) -> None:
-    """What a slot held when a call failed is read again."""
+    """After a failed call the prefix of its slot is read again."""
     await world.read(LONG)
     with pytest.raises(LLMError):
         async with world.prefill.read(LONG, ask("x")):

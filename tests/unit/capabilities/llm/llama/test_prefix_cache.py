@@ -31,7 +31,7 @@ async def test_a_saved_prefix_is_restored_by_the_next_engine(tmp_path: Path, eng
 
 
 async def test_another_model_or_prompt_has_another_file(tmp_path: Path, engine: SlowEngine) -> None:
-    """What one model has read is not given to another, nor taken for another prompt."""
+    """A stored prefix is used neither for another model nor for another prompt."""
     await PrefixCache(tmp_path, "model 1").save(engine, 0, TOKENS)
     assert not await PrefixCache(tmp_path, "model 2").restore(engine, 1, TOKENS)
     assert not await PrefixCache(tmp_path, "model 1").restore(engine, 1, [*TOKENS, 7])

@@ -27,7 +27,7 @@ def say(program: Path, *free: int) -> None:
 async def shortages_at(
     watch: GpuMemory, clock: "CountingClock", program: Path, *looks: tuple[int, ...]
 ) -> list[str]:
-    """What the watch says when this is free at its looks after the first."""
+    """The reports of the watch when so much memory is free at its looks after the first."""
     said: list[str] = []
 
     async def listen() -> None:

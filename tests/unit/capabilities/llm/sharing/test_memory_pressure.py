@@ -84,7 +84,7 @@ async def test_a_socket_tells_and_may_end(tmp_path: Path, caplog: pytest.LogCapt
 
 
 async def test_priority_data_is_waited_for() -> None:
-    """What the kernel marks as urgent ends the wait, and nothing else does."""
+    """Only an urgent event of the kernel ends the wait."""
     with (
         socket.create_server(("127.0.0.1", 0)) as listener,
         socket.create_connection(listener.getsockname()) as sender,

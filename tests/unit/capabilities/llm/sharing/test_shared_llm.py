@@ -58,7 +58,7 @@ def test_a_stream_that_is_left_gives_its_turn_back() -> None:
 
 
 def test_bad_requests_do_not_wake_the_engine() -> None:
-    """What makes no sense is refused before the engine is disturbed."""
+    """An invalid request is refused before it reaches the engine."""
 
     async def scene(shared: SharedEngineHarness) -> None:
         await shared.engine.unload()

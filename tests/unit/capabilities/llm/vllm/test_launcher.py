@@ -1,4 +1,4 @@
-"""What the guard makes of vLLM's log, and how it ends what it started; no vLLM is needed for that."""
+"""The guard's reading of vLLM's log and the end of its processes, without vLLM."""
 
 import importlib
 import json
@@ -67,7 +67,7 @@ class Launched:
         )
 
     def reports(self) -> list[dict[str, object]]:
-        """What it says until it is ready or has ended."""
+        """The output until the launcher is ready or has ended."""
         assert self.process.stdout is not None
         said: list[dict[str, object]] = []
         for line in self.process.stdout:

@@ -26,7 +26,7 @@ def test_steps_come_to_last_as_long_as_they_may() -> None:
 
 
 def test_a_machine_that_slows_down_gets_smaller_steps() -> None:
-    """What a step may have follows the machine, both ways."""
+    """The tokens of a step follow the speed of the machine, up and down."""
     pace = Pace(0.06, 2048)
     settled(pace, step=0.003, token=0.0001)
     quick = pace.tokens

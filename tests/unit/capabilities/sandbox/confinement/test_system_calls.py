@@ -16,7 +16,7 @@ OPEN = {"x86_64": 257, "aarch64": 56}
 
 
 def verdict(machine: str, number: int, *arguments: int, architecture: int = 0) -> int:
-    """What the filter returns for a call."""
+    """The action of the filter for a call."""
     data = struct.pack(
         "IIQ6Q", number, architecture or ARCHITECTURES[machine], 0, *(*arguments, *[0] * 6)[:6]
     )

@@ -92,7 +92,7 @@ async def test_control_characters_fit_the_result(tmp_path: Path) -> None:
 
 
 async def test_unreadable_path_keeps_its_reason(tmp_path: Path) -> None:
-    """What the containment says arrives as the reason of the result."""
+    """The reason of the containment is the reason of the result."""
     assert (await use("read_file", tmp_path, path="none.txt")).reason == "FILE_NOT_FOUND"
     assert (await use("read_file", tmp_path, path="../x")).reason == "PATH_OUTSIDE"
     assert (await use("list_dir", tmp_path, path="none")).reason == "FILE_NOT_FOUND"

@@ -151,7 +151,7 @@ def test_only_prose_has_lists() -> None:
     ],
 )
 def test_an_edit_that_breaks_the_format_is_refused(text: str, old: str, new: str, path: str) -> None:
-    """What was valid stays valid, and the error says what would be wrong."""
+    """A valid file stays valid, and the error names the fault that an edit would cause."""
     with pytest.raises(ToolError, match="would be broken") as refused:
         edited(text, old, new, path)
     assert (refused.value.reason, refused.value.field) == ("FORMAT_BROKEN", "new" if new else "old")

@@ -12,7 +12,7 @@ KIND = TerminalKind("xterm", TerminalSize(10, 20))
 
 
 async def test_keys_go_in_and_screens_come_out() -> None:
-    """What is typed is read in order, with the size first; what is shown arrives, and the end of the call is the end."""
+    """Input is read in order after the size, output arrives, and the end of the call ends the terminal."""
     all_of_them = RunTerminals()
     client = all_of_them.attach(1, "run", KIND)
     client.type(b"a")

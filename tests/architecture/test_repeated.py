@@ -22,10 +22,12 @@ def test_unsteady():
 
 
 def test_an_unsteady_test_is_named_with_the_number_of_its_failures(tmp_path: Path) -> None:
-    """Two runs of a folder, of which one fails, are a table with one green run and the failed test, and exit status 1."""
+    """Two runs of a folder, of which one fails, are a table with one green run the failed test, exit status 1 and the kept output
+    of the failed run.
+    """
     (tmp_path / "test_some.py").write_text(UNSTEADY, encoding="utf-8")
     done = subprocess.run(
-        [sys.executable, "-m", "tests.support.repeated", str(tmp_path), "2"],
+        [sys.executable, "-m", "tests.support.repeated", str(tmp_path), "2", str(tmp_path / "kept")],
         cwd=ROOT,
         env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},
         capture_output=True,
@@ -38,6 +40,8 @@ def test_an_unsteady_test_is_named_with_the_number_of_its_failures(tmp_path: Pat
     assert [cell.strip() for cell in counts.split("|")[1:3]] == ["2", "1"]
     assert (failures, failed.endswith("test_some::test_unsteady` | 1 |")) == ("| failed | runs |", True)
     assert done.returncode == 1
+    (kept,) = (tmp_path / "kept").iterdir()
+    assert "test_unsteady" in kept.read_text(encoding="utf-8")
 
 
 def test_a_run_without_tests_is_not_green(tmp_path: Path) -> None:

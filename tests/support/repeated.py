@@ -1,8 +1,10 @@
-"""Runs the tests of a folder several times and prints a table: `python -m tests.support.repeated FOLDER TIMES`.
+"""Runs the tests of a folder several times and prints a table: `python -m tests.support.repeated FOLDER TIMES [KEPT]`.
 
-Exits with 0 if every run was green. The output of a run that was not is kept in .cache/repeated.
+Exits with 0 if every run was green. The output of a run that was not is kept in the folder KEPT, .cache/repeated by default.
 """
 
+import os
+import shutil
 import statistics
 import subprocess
 import sys
@@ -70,19 +72,19 @@ def table(runs: Sequence[Run]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def run_once(folder: str, number: int) -> Run:
-    """Runs the tests of the folder in a process of their own."""
+def run_once(folder: str, kept: Path) -> Run:
+    """Runs the tests of the folder in a process of their own, and keeps the output in this file unless the run is green."""
     with TemporaryDirectory() as place:
         report = Path(place) / "report.xml"
         words = [sys.executable, "-m", "pytest", "-q", folder, "-m", _LEFT_OUT, "--junitxml", str(report)]
-        KEPT.mkdir(parents=True, exist_ok=True)
-        output = KEPT / f"run-{number}.txt"
+        output = Path(place) / "output.txt"
         began = time.monotonic()
         with output.open("wb") as written:
             status = _status(words, written)
         run = read(report, time.monotonic() - began, status)
-    if run.green:
-        output.unlink()
+        if not run.green:
+            kept.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(output, kept)
     return run
 
 
@@ -96,15 +98,16 @@ def _status(words: list[str], output: BinaryIO) -> int:
         return -1
 
 
-def main(folder: str, times: int) -> int:
+def main(folder: str, times: int, kept: Path) -> int:
     runs = []
     for number in range(1, times + 1):
-        runs.append(run_once(folder, number))
-        words = "green" if runs[-1].green else f"not green: {KEPT / f'run-{number}.txt'}"
+        output = kept / f"{os.getpid()}-{number}.txt"
+        runs.append(run_once(folder, output))
+        words = "green" if runs[-1].green else f"not green: {output}"
         print(f"run {number} of {times}: {runs[-1].seconds:.1f} s, {words}", file=sys.stderr, flush=True)
     print(table(runs), end="")
     return 0 if all(run.green for run in runs) else 1
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1], int(sys.argv[2])))
+    sys.exit(main(sys.argv[1], int(sys.argv[2]), Path(*sys.argv[3:] or [KEPT])))

@@ -14,6 +14,7 @@ from tests.support.daemon_process import DaemonProcess
 from tests.support.desktop_bus import Notifications
 from tests.support.desktop_session import HOTKEY, PatientPopup, Popup, XSession
 from tests.support.dunst import Dunst, needs_dunst
+from tests.support.ledgers import deed
 from tests.support.stages import Stage, staged
 
 
@@ -150,6 +151,34 @@ def test_a_program_for_accessibility_presses_deny(
     popup.wait_for("stage", since, stage="failed")
     assert outcome(client, run_id) is StepState.FAILED
     assert stage.ledger.begun(run_id) == {}
+    hide(popup)
+
+
+@needs_at_spi
+def test_an_interrupted_step_is_run_again(
+    popup: Popup, stage: Stage, client: Client, readers_bus: str
+) -> None:
+    """A step that a restart of the daemon interrupted after it may have acted runs a second time when the user says so."""
+    gate = stage.gate("interrupted")
+    plan = Plan("cut", (deed("s1", "change", gate=gate),))
+    run_id = client.create_run("a step that is cut", RunOptions(plan=plan)).run_id
+    with client.watch(run_id) as events:
+        asked = next(event.kind for event in events if isinstance(event.kind, ApprovalRequested))
+    client.decide_approval(run_id, asked.approval.approval_id, asked.approval.digest, True)
+    gate.held()
+    stage.daemon.restart()
+    since = popup.seen()
+    popup.press(HOTKEY)
+    popup.wait_for("focused", since)
+    popup.press("ctrl+h")
+    popup.wait_for("history", since)
+    popup.press("Return")
+    popup.wait_for("stage", since, stage="decision", run=run_id)
+    assert stage.ledger.begun(run_id) == {"s1": 1}
+    press(readers_bus, "Run it again")
+    gate.open()
+    popup.wait_for("stage", since, stage="done", run=run_id)
+    assert stage.ledger.begun(run_id) == {"s1": 2}
     hide(popup)
 
 

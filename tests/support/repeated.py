@@ -110,4 +110,4 @@ def main(folder: str, times: int, kept: Path) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1], int(sys.argv[2]), Path(*sys.argv[3:] or [KEPT])))
+    sys.exit(main(sys.argv[1], int(sys.argv[2]), Path(sys.argv[3]) if sys.argv[3:] else KEPT))

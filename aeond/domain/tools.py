@@ -35,7 +35,9 @@ class ToolSpec:
     `timeout_seconds` bounds one call, `max_output_bytes` its result as JSON text. A tool that is not
     `offered` is available to plans that name it, but is not listed to models.
     `candidates` names the arguments for which the tool proposes existing values, `only_existing` those of them for which
-    there can be no other value, as for a file to delete.
+    there can be no other value, as for a file to delete. `composed` names the argument that a small model writes in a separate
+    conversation, in which it sees what the call would change ("" for none). `for_existing` names the tool that a small model's
+    call becomes where an argument names something that exists, so that nothing is replaced unseen.
     A tool that `asks_user` returns an InputRequest; one that `asks_model` takes calls of the model from the `grant` of its
     context; one that `shows_facts` only looks up what is remembered, one that `shows_names` which files exist. `source` names where a tool of another author comes from ("" for
     built-in tools and those of `tools.files`); its declarations are not believed, and its output is untrusted.
@@ -56,6 +58,8 @@ class ToolSpec:
     offered: bool = True
     candidates: tuple[str, ...] = ()
     only_existing: tuple[str, ...] = ()
+    composed: str = ""
+    for_existing: str = ""
     asks_user: bool = False
     asks_model: bool = False
     shows_facts: bool = False
@@ -71,6 +75,20 @@ class ToolSpec:
         if self.private or self.effect in (Effect.PURE, Effect.READ):
             return Recovery.RERUN
         return Recovery.RECONCILE if self.idempotent else Recovery.ASK
+
+
+@frozen
+class Composition:
+    """The conversation in which a model writes one argument of a call.
+
+    `instructions` say what to write, `examples` are views and requests with the value written for them, `view` shows what the
+    call would change, and `schema` admits the values that are possible for it.
+    """
+
+    instructions: str
+    examples: tuple[tuple[str, str, JsonValue], ...]
+    view: str
+    schema: JsonObject
 
 
 def description_digest(spec: ToolSpec) -> str:

@@ -46,6 +46,7 @@ def phases_over(
         llm,
         Offers(registry, invoker),
         situations,
+        validator,
     )
     return PhaseOrchestrator(
         references=references,
@@ -71,7 +72,7 @@ def decisions_of(
 
 def usual_schema(registry: ToolRegistry, invoker: ToolInvoker) -> JsonObject:
     """The schema of a decision with the tools of a run without restrictions."""
-    return decision_schema(Offer(Offers(registry, invoker).usual(), plan=True))
+    return decision_schema(Offer(Offers(registry, invoker).usual(), plan=True).uncomposed)
 
 
 def usual_openings(

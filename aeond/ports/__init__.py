@@ -8,7 +8,7 @@ orchestration returns Outcome and never raises.
 """
 
 from collections.abc import AsyncIterator, Callable, Sequence
-from typing import Final, Protocol, runtime_checkable
+from typing import Final, Protocol
 
 from aeond.domain.llm import (
     EngineMetrics,
@@ -37,7 +37,7 @@ from aeond.domain.runs.events import (
 from aeond.domain.runs.live_updates import LiveUpdate
 from aeond.domain.runs.questions import InputRequest
 from aeond.domain.runs.run import Operation, RunSnapshot
-from aeond.domain.tools import ToolCall, ToolContext, ToolOutput, ToolResult, ToolSpec
+from aeond.domain.tools import Composition, ToolCall, ToolContext, ToolOutput, ToolResult, ToolSpec
 from aeond.domain.values import JsonObject, JsonValue
 from aeond.frozen import frozen
 from aeond.ports.journal import Appends as Appends
@@ -184,17 +184,6 @@ class Tool(Protocol):
         """After a crash: the result if the earlier call with the same call id took effect, else None."""
 
 
-@runtime_checkable
-class ProposesValues(Protocol):
-    """What a Tool has beside `execute` and `reconcile` if its spec names `candidates`."""
-
-    async def candidates(
-        self, argument: str, context: ToolContext, limit: int, near: str = ""
-    ) -> Sequence[str]:
-        """At most `limit` existing values for an argument, first those nearest to the text `near` (a value that
-        does not exist, or a whole request), else the most relevant ones. Changes nothing; may raise."""
-
-
 class ToolRegistry(Protocol):
     """The registered tools by name."""
 
@@ -234,8 +223,12 @@ class ToolInvoker(Protocol):
     async def candidates(
         self, tool: str, argument: str, context: ToolContext, limit: int, near: str = ""
     ) -> Sequence[str]:
-        """What the tool proposes for an argument (see ProposesValues), at most MAX_CANDIDATES, within
+        """What the tool proposes for an argument (see situations.ProposesValues), at most MAX_CANDIDATES, within
         CANDIDATES_SECONDS; () where it proposes nothing, fails or takes longer. Never raises."""
+
+    async def composition(self, call: ToolCall, context: ToolContext, request: str) -> Composition | None:
+        """The conversation for the composed argument of the call (see situations.Composes), within CANDIDATES_SECONDS; None where there
+        is none, the tool fails or takes longer. Never raises."""
 
 
 class Agent(Protocol):

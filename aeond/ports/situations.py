@@ -1,9 +1,13 @@
-"""Seam of the situation: where a decision reads the time, the workspace's names and the remembered facts."""
+"""Ports of the situation: where a decision reads the time, the workspace's names and the remembered facts, and what tools
+show of the things that a call names."""
 
-from typing import Protocol
+from collections.abc import Sequence
+from typing import Protocol, runtime_checkable
 
 from aeond.domain.runs.run import RunSnapshot
 from aeond.domain.runs.situations import Situation
+from aeond.domain.tools import Composition, ToolContext
+from aeond.domain.values import JsonObject
 
 
 class Situations(Protocol):
@@ -11,3 +15,25 @@ class Situations(Protocol):
 
     async def observe(self, run: RunSnapshot) -> Situation:
         """The situation now. Bounded in entries and in time; a source that fails is left empty. Never raises."""
+
+
+@runtime_checkable
+class ProposesValues(Protocol):
+    """What a Tool has beside `execute` and `reconcile` if its spec names `candidates`."""
+
+    async def candidates(
+        self, argument: str, context: ToolContext, limit: int, near: str = ""
+    ) -> Sequence[str]:
+        """At most `limit` existing values for an argument, first those nearest to the text `near` (a value that
+        does not exist, or a whole request), else the most relevant ones. Changes nothing; may raise."""
+
+
+@runtime_checkable
+class Composes(Protocol):
+    """What a Tool has beside `execute` and `reconcile` if its spec names a `composed` argument."""
+
+    async def composition(
+        self, arguments: JsonObject, context: ToolContext, request: str
+    ) -> Composition | None:
+        """The conversation for that argument, given the others; of much content it shows what is nearest to the
+        request. None if what the call would change cannot be shown. Changes nothing; may raise."""

@@ -89,7 +89,7 @@ async def shown(files: FileTools, name: str, **arguments: str) -> CallPreview:
     ("name", "arguments", "lines"),
     [
         ("write_file", {"content": "milk\neggs\n"}, [" milk", "-bread", "+eggs"]),
-        ("edit_file", {"old": "bread", "new": "rolls"}, [" milk", "-bread", "+rolls"]),
+        ("edit_file", {"changes": [{"replace": "bread", "with": "rolls"}]}, [" milk", "-bread", "+rolls"]),
         ("append_file", {"text": "eggs"}, [" milk", " bread", "+eggs"]),
     ],
 )

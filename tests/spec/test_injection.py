@@ -20,7 +20,7 @@ from tests.support.tools import FreeTool
 # What an instruction tries to do. Each is refused without consent.
 HARMS = {
     "overwrite a file": instruction("write_file", path="plan.txt", content="pwned"),
-    "change a file": instruction("edit_file", path="plan.txt", old="Friday", new="never"),
+    "change a file": instruction("edit_file", path="plan.txt", changes="Friday->never"),
     "append to a file": instruction("append_file", path="plan.txt", text="pwned"),
     "delete a file": instruction("delete_file", path="plan.txt"),
     "move a file": instruction("move_file", path="plan.txt", to="gone.txt"),

@@ -16,7 +16,16 @@ from aeond.domain.runs.events import ChildRunEnded, ChildRunStarted, Event, Step
 from aeond.domain.runs.live_updates import LiveUpdate, Progress, TextDelta
 from aeond.domain.runs.questions import InputRequest
 from aeond.domain.runs.run import Answer, RunSnapshot, RunState
-from aeond.domain.tools import Effect, Recovery, ToolCall, ToolContext, ToolOutput, ToolResult, ToolSpec
+from aeond.domain.tools import (
+    Composition,
+    Effect,
+    Recovery,
+    ToolCall,
+    ToolContext,
+    ToolOutput,
+    ToolResult,
+    ToolSpec,
+)
 from aeond.domain.values import JsonObject, JsonValue
 from aeond.errors import ToolError
 from aeond.orchestration.interfaces import Answerer, PlanDraft, Planner
@@ -325,3 +334,6 @@ class PlainInvoker:
         self, tool: str, argument: str, context: ToolContext, limit: int, near: str = ""
     ) -> Sequence[str]:
         return ()
+
+    async def composition(self, call: ToolCall, context: ToolContext, request: str) -> Composition | None:
+        return None

@@ -4,11 +4,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from aeond.capabilities.tools.editing.writing import writing_tools
 from aeond.capabilities.tools.files.changes import FileChanges
 from aeond.capabilities.tools.files.contained_files import ContainedFiles
 from aeond.capabilities.tools.files.moving import moving_tools
 from aeond.capabilities.tools.files.safe_open import resolve_in_kernel
-from aeond.capabilities.tools.files.writing import writing_tools
 from aeond.capabilities.tools.worker_threads import WorkerThreads
 from aeond.domain.tools import ToolCall, ToolContext, ToolResult
 from aeond.ports.undo import UndoLog

@@ -15,7 +15,7 @@ from aeond.domain.runs import events as e
 from aeond.domain.runs.budgets import Amounts, Grant
 from aeond.domain.runs.run import Answer, Operation, PlanSource, RunSnapshot
 from aeond.domain.tools import ToolCall
-from aeond.domain.values import canonical_json, display_json
+from aeond.domain.values import JsonValue, canonical_json, display_json
 from aeond.ports import ProgressSink, TextSink
 
 _INSTRUCTION: Final = re.compile(r"<<([a-z_]+) (.*?)>>")
@@ -30,9 +30,17 @@ def instruction(tool: str, **arguments: str) -> str:
 def instructions_in(text: str) -> Sequence[ToolCall]:
     """The calls that a text asks for."""
     return [
-        ToolCall(tool, dict(part.split("=", 1) for part in arguments.split(";")))
+        ToolCall(tool, dict(_argument(*part.split("=", 1)) for part in arguments.split(";")))
         for tool, arguments in _INSTRUCTION.findall(text)
     ]
+
+
+def _argument(name: str, value: str) -> tuple[str, JsonValue]:
+    """The changes of a file are written as `old->new`."""
+    if name != "changes":
+        return name, value
+    old, _, new = value.partition("->")
+    return name, [{"replace": old, "with": new}]
 
 
 class Gullible:

@@ -12,7 +12,7 @@ from aeond.capabilities.tools.worker_threads import WorkerThreads
 from aeond.domain.outcome import Problem
 from aeond.domain.plans.approvals import CallPreview
 from aeond.domain.policy import Target
-from aeond.domain.tools import Effect, ToolCode, ToolContext, ToolOutput, ToolSpec
+from aeond.domain.tools import Composition, Effect, ToolCode, ToolContext, ToolOutput, ToolSpec
 from aeond.domain.values import JsonObject, JsonValue
 from aeond.errors import InvalidInputError
 from aeond.schemas.models import model_schema
@@ -35,6 +35,9 @@ Preview = Callable[[Arguments, ToolContext], Awaitable[CallPreview]]
 Report = Callable[[Any, ToolContext], Awaitable[tuple[Target, ...] | None]]
 """Gives everything that a call with these arguments would touch; None if that cannot be determined."""
 
+Compose = Callable[[JsonObject, ToolContext, str], Awaitable[Composition | None]]
+"""Gives the conversation for the composed argument, from the others and the request."""
+
 _THREADS_PER_TOOL: Final = 4
 
 
@@ -55,6 +58,7 @@ class FunctionTool:
         propose: Mapping[str, Propose],
         preview: Preview[Any] | None = None,
         report: Report | None = None,
+        compose: Compose | None = None,
     ) -> None:
         self.at_once = at_once
         self.tool_code = ToolCode()
@@ -65,6 +69,7 @@ class FunctionTool:
         self._propose = propose
         self._preview = preview
         self._report = report
+        self._compose = compose
 
     @property
     def spec(self) -> ToolSpec:
@@ -92,6 +97,11 @@ class FunctionTool:
         self, argument: str, context: ToolContext, limit: int, near: str = ""
     ) -> Sequence[str]:
         return await self._propose[argument](context, limit, near)
+
+    async def composition(
+        self, arguments: JsonObject, context: ToolContext, request: str
+    ) -> Composition | None:
+        return await self._compose(arguments, context, request) if self._compose else None
 
     async def preview(self, arguments: JsonObject, context: ToolContext) -> CallPreview:
         return await self._preview(self._read(arguments), context) if self._preview else CallPreview()
@@ -132,6 +142,8 @@ def tool(
     reconcile: Probe[Any, Any] | None = None,
     candidates: Mapping[str, Propose] | None = None,
     only_existing: tuple[str, ...] = (),
+    composed: tuple[str, Compose] | None = None,
+    for_existing: str = "",
     shows_facts: bool = False,
     shows_names: bool = False,
     preview: Preview[Any] | None = None,
@@ -150,7 +162,8 @@ def tool(
     once and so must be quick, unless it is `blocking`: then it runs in a thread (one of `threads`) and is
     let go of when its time is up. `reconcile` tells the result of an earlier call that was cut short, or
     None. `candidates` has a function for each argument whose existing values the tool can propose, `only_existing` names
-    those of them that can have no other, `preview`
+    those of them that can have no other. `composed` is the argument that a small model writes in a separate conversation, and
+    the function that begins it; `for_existing` names the tool that such a call becomes where its target exists. `preview`
     shows what a call would do to a person who approves it. `targets` gives what a
     call would touch, for the policy: without it, calls with effects are more often asked about. A tool without an
     `effect` counts as the most dangerous. A `private` one leaves nothing behind but its result.
@@ -173,6 +186,8 @@ def tool(
             offered=offered,
             candidates=tuple(candidates or ()),
             only_existing=only_existing,
+            composed=composed[0] if composed else "",
+            for_existing=for_existing,
             shows_facts=shows_facts,
             shows_names=shows_names,
             private=private,
@@ -180,7 +195,17 @@ def tool(
         )
         call = _awaitable(function, blocking, threads)
         at_once = not blocking and not inspect.iscoroutinefunction(function)
-        return FunctionTool(spec, arguments, call, reconcile, at_once, candidates or {}, preview, targets)
+        return FunctionTool(
+            spec,
+            arguments,
+            call,
+            reconcile,
+            at_once,
+            candidates or {},
+            preview,
+            targets,
+            composed[1] if composed else None,
+        )
 
     return decorate
 

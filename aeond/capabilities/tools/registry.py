@@ -10,13 +10,22 @@ from typing import Final
 
 from aeond.capabilities.tools.function_tool import FunctionTool
 from aeond.domain.policy import Target
-from aeond.domain.tools import Effect, ToolCode, ToolContext, ToolOutput, ToolSpec, description_digest
+from aeond.domain.tools import (
+    Composition,
+    Effect,
+    ToolCode,
+    ToolContext,
+    ToolOutput,
+    ToolSpec,
+    description_digest,
+)
 from aeond.domain.values import JsonObject, JsonValue, canonical_json
 from aeond.errors import AlreadyExistsError, InvalidInputError, NotFoundError
 from aeond.frozen import frozen
-from aeond.ports import ProposesValues, Tool, ToolAnswer
+from aeond.ports import Tool, ToolAnswer
 from aeond.ports.policy import ReportsTargets, StatesCode
 from aeond.ports.serving import LimitsItself
+from aeond.ports.situations import Composes, ProposesValues
 from aeond.schemas.compiled import CompiledSchema
 
 MAX_DESCRIPTION_CHARS: Final = 1_000
@@ -63,6 +72,13 @@ class RegisteredTool:
         if argument not in self.spec.candidates or not isinstance(self.tool, ProposesValues):
             return ()
         return await self.tool.candidates(argument, context, limit, near)
+
+    async def composition(
+        self, arguments: JsonObject, context: ToolContext, request: str
+    ) -> Composition | None:
+        if not self.spec.composed or self.spec.source or not isinstance(self.tool, Composes):
+            return None  # what a tool of another author says would become instructions
+        return await self.tool.composition(arguments, context, request)
 
 
 class Registry:
@@ -228,6 +244,13 @@ def _require_object(name: str, schema: JsonObject) -> None:
 def _check_candidates(tool: Tool, spec: ToolSpec, schema: JsonObject) -> None:
     properties = schema.get("properties")
     known = properties if isinstance(properties, Mapping) else {}
+    if spec.composed and (spec.composed not in known or not isinstance(tool, Composes)):
+        raise InvalidInputError(
+            f"tool {spec.name} cannot begin conversations: it has no argument {spec.composed!r:.80}, or no method"
+            " `composition`",
+            reason="COMPOSED_INVALID",
+            field="composed",
+        )
     if unknown := [name for name in spec.candidates if name not in known]:
         why = f"{unknown[0]!r:.80} is not one of its arguments"
     elif spec.candidates and not isinstance(tool, ProposesValues):

@@ -153,7 +153,7 @@ async def composed(
         hands, web = own_hands(
             config, paths, files, threads, undo_log, clock, feed.text_sink, lambda: models, serving.terminals
         )
-        builtin = builtin_tools(clock, bounded_memory, files, threads, embedder, undo_log)
+        builtin = builtin_tools(clock, bounded_memory, files, threads, embedder, undo_log, trust.trusts)
         for tool in parts.tools((*builtin, *hands, *own)):
             registry.register(tool)
         web.adopt(web.tools(config), registry)

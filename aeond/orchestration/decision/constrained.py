@@ -12,7 +12,7 @@ from aeond.domain.values import compact_json
 from aeond.frozen import frozen
 from aeond.orchestration.budget.budgeted_llm import BudgetedLLM, is_cut
 from aeond.orchestration.decision.answer_stream import AnswerStream
-from aeond.orchestration.decision.interfaces import Decision, Offer, Turn
+from aeond.orchestration.decision.interfaces import Decision, Offer, Turn, uncomposed
 from aeond.orchestration.decision.reading import DecisionReading
 from aeond.orchestration.decision.schema import decision_schema
 from aeond.orchestration.prompts.decision_examples import examples_for, tools_shown
@@ -33,6 +33,7 @@ class ConstrainedDecisions:
     reading: DecisionReading
 
     def opening(self, specs: Sequence[ToolSpec], instructions: str) -> tuple[Message, ...]:
+        specs = [uncomposed(spec) for spec in specs]
         examples = examples_for(specs, self.reading.validator)
         rules = f"{CONSTRAINED_RULES}\n{tools_text(specs, tools_shown(examples))}"
         messages = [Message(Role.SYSTEM, f"{rules}\n\n{instructions}" if instructions else rules)]
@@ -63,6 +64,7 @@ class ConstrainedDecisions:
     async def decide(
         self, messages: Sequence[Message], offer: Offer, grant: Grant, on_text: TextSink
     ) -> Outcome[Decision | None]:
+        offer = offer.uncomposed
         request = LLMRequest(
             tuple(messages),
             max_tokens=MAX_DECISION_TOKENS,

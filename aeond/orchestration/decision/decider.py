@@ -25,10 +25,11 @@ from aeond.domain.plans.steps import StepSnapshot
 from aeond.domain.runs.budgets import Amounts, Grant
 from aeond.domain.runs.run import Answer, RunSnapshot
 from aeond.domain.runs.situations import Situation
-from aeond.domain.tools import Recovery, ToolCall
+from aeond.domain.tools import Recovery, ToolCall, ToolSpec
 from aeond.frozen import frozen
 from aeond.orchestration.budget.budgeted_llm import USEFUL_TOKENS
 from aeond.orchestration.context.prompt_fitting import fit_prompt
+from aeond.orchestration.decision.composing import Composer
 from aeond.orchestration.decision.interfaces import (
     CallTool,
     Decision,
@@ -43,7 +44,7 @@ from aeond.orchestration.decision.results import results_length, turns_of
 from aeond.orchestration.interfaces import Judgement, RouteChoice, discard_text
 from aeond.orchestration.planning.plan_parsing import describe_call
 from aeond.orchestration.prompts.decision_prompts import REPEATED, request_text
-from aeond.ports import LLMAdapter, TextSink
+from aeond.ports import LLMAdapter, TextSink, Validator
 from aeond.ports.situations import Situations
 
 MAX_RESULT_CHARS: Final = 12_000
@@ -69,6 +70,7 @@ class Decider:
     llm: LLMAdapter
     offers: Offers
     situations: Situations
+    validator: Validator
 
     async def choose(self, snapshot: RunSnapshot, grant: Grant, on_text: TextSink) -> Outcome[RouteChoice]:
         situation = await self.situations.observe(snapshot)
@@ -157,7 +159,38 @@ class Decider:
         fitted = await fit_prompt(self.llm, build, longest, room, tools)
         if fitted.value is None:
             return fitted.failed(None)
-        return await model.decide(fitted.value.messages, offer, grant, on_text)
+        decided = await model.decide(fitted.value.messages, offer, grant, on_text)
+        if not isinstance(decided.value, CallTool):
+            return decided
+        begun = _to_compose(decided.value.call, offer, replaces=not self.llm.capabilities.tool_calls)
+        if begun is None:
+            return decided
+        call, spec = begun
+        composer = Composer(self.llm, self.offers.invoker, self.validator)
+        whole = await composer.complete(call, spec, snapshot, situation, steps, grant)
+        if whole is not None:
+            return success(CallTool(whole))
+        if call != decided.value.call:
+            return decided
+        return await model.decide(fitted.value.messages, offer.only(spec), grant, on_text)
+
+
+def _to_compose(call: ToolCall, offer: Offer, *, replaces: bool) -> tuple[ToolCall, ToolSpec] | None:
+    """The call with its tool if its composed argument is lacking. With `replaces`, a call that would replace what exists
+    becomes one of the tool for that."""
+    specs = {spec.name: spec for spec in offer.tools}
+    spec = specs.get(call.tool)
+    other = specs.get(spec.for_existing) if spec is not None and replaces else None
+    if other is not None:
+        existing = {
+            name: value
+            for name, value in call.arguments.items()
+            if value in offer.values.get((other.name, name), ())
+        }
+        call, spec = (ToolCall(other.name, existing), other) if existing else (call, spec)
+    if spec is None or not spec.composed or spec.composed in call.arguments:
+        return None
+    return call, spec
 
 
 def executed(run: RunSnapshot) -> Sequence[StepSnapshot]:

@@ -11,6 +11,20 @@ from aeond.domain.runs.budgets import Grant
 from aeond.domain.tools import ToolCall, ToolSpec
 from aeond.frozen import frozen
 from aeond.ports import TextSink
+from aeond.schemas.parts import as_object, is_list
+
+
+def uncomposed(spec: ToolSpec) -> ToolSpec:
+    """The tool without the argument that is written in a separate conversation."""
+    if not spec.composed:
+        return spec
+    schema = spec.input_schema
+    required = schema.get("required")
+    kept = [name for name in required if name != spec.composed] if is_list(required) else []
+    properties = {
+        name: part for name, part in as_object(schema.get("properties")).items() if name != spec.composed
+    }
+    return replace(spec, input_schema={**schema, "properties": properties, "required": kept}, composed="")
 
 
 @frozen
@@ -18,13 +32,24 @@ class Offer:
     """The actions that a model may choose from in one decision.
 
     `values` holds, for a tool and one of its arguments, the values that exist. `plan` offers a plan of several
-    steps, `answer` an answer or a refusal.
+    steps, `answer` an answer or a refusal. Arguments that are written in a separate conversation are left out where the model
+    decides by JSON, unless the offer is `complete`.
     """
 
     tools: tuple[ToolSpec, ...] = ()
     values: Mapping[tuple[str, str], tuple[str, ...]] = field(default_factory=dict)
     plan: bool = False
     answer: bool = True
+    complete: bool = False
+
+    @property
+    def uncomposed(self) -> "Offer":
+        """The offer as a model sees it that decides by JSON."""
+        return self if self.complete else replace(self, tools=tuple(uncomposed(spec) for spec in self.tools))
+
+    def only(self, spec: ToolSpec) -> "Offer":
+        """This tool with all its arguments, and nothing else."""
+        return replace(self, tools=(spec,), plan=False, answer=False, complete=True)
 
     def without(self, tool: str) -> "Offer":
         """The other tools; at least an answer is left to choose."""

@@ -56,9 +56,17 @@ _EXAMPLES: Final[tuple[tuple[str, tuple[JsonObject | str, ...]], ...]] = (
     (
         "Noise in the club rules should be music",
         (
-            {"edit_file": {"path": "club/rules.md", "old": "noise", "new": "music"}},
+            {"edit_file": {"path": "club/rules.md"}},
             "now: 1. No music after ten.",
             {ANSWER: "club/rules.md now says: No music after ten."},
+        ),
+    ),
+    (
+        "Neu im Club: Vera, 95 Euro, noch nicht gezahlt",
+        (
+            {"edit_file": {"path": "club/members.csv"}},
+            "added: Vera,95,no",
+            {ANSWER: "Vera steht jetzt mit 95 Euro in club/members.csv."},
         ),
     ),
     (

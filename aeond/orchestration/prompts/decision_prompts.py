@@ -7,10 +7,11 @@ what differs from the prompt before.
 from collections.abc import Collection, Sequence
 from typing import Final
 
+from aeond.domain.messages import Message, Role
 from aeond.domain.runs.run import RunSnapshot
 from aeond.domain.runs.situations import Situation
-from aeond.domain.tools import ToolSpec
-from aeond.domain.values import JsonObject, display_json, short_line
+from aeond.domain.tools import Composition, ToolSpec
+from aeond.domain.values import JsonObject, compact_json, display_json, short_line
 from aeond.schemas.parts import as_object, is_list
 
 _ROLE: Final = (
@@ -70,19 +71,43 @@ def situation_text(situation: Situation) -> str:
         lines += [f"{path}: {first}" if first else path for path, first in situation.files]
         if situation.more_files:
             lines.append("and more files")
+    if facts := facts_text(situation):
+        lines.append(facts)
+    return "\n".join(lines)
+
+
+def facts_text(situation: Situation) -> str:
+    """The remembered facts in view; "" where none are and nothing is known of it."""
     if situation.facts:
         facts = "; ".join(
             f"{name} = {short_line(display_json(value), MAX_FACT_CHARS)}" for name, value in situation.facts
         )
-        more = "; and more" if situation.more_facts else ""
-        lines.append(f"Remembered: {facts}{more}")
-    elif situation.memory_seen and not situation.more_facts:
-        lines.append("Remembered: nothing yet")
-    return "\n".join(lines)
+        return f"Remembered: {facts}{'; and more' if situation.more_facts else ''}"
+    return "Remembered: nothing yet" if situation.memory_seen and not situation.more_facts else ""
 
 
 def result_text(result: str) -> str:
     return f"Result: {result}"
+
+
+def composing_messages(
+    composition: Composition, run: RunSnapshot, situation: Situation, results: Sequence[tuple[str, str]]
+) -> tuple[Message, ...]:
+    """The conversation in which an argument is written: the view with the request below it. What was said before, what is
+    remembered and earlier results (a tool and its text) stand in between."""
+    messages = [Message(Role.SYSTEM, composition.instructions)]
+    for view, request, value in composition.examples:
+        messages.append(Message(Role.USER, f"{view}\n\nRequest: {request}"))
+        messages.append(Message(Role.AGENT, compact_json(value)))
+    parts = [
+        composition.view,
+        f"Said before:\n{run.context}" if run.context else "",
+        facts_text(situation) if situation.facts else "",
+        *(f"{tool}: {result}" for tool, result in results),
+        f"Request: {run.text}",
+    ]
+    messages.append(Message(Role.USER, "\n\n".join(part for part in parts if part)))
+    return tuple(messages)
 
 
 def _tool(spec: ToolSpec, *, brief: bool) -> str:

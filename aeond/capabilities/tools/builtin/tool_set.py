@@ -6,13 +6,14 @@ from aeond.capabilities.tools.builtin.echo import echo_tool
 from aeond.capabilities.tools.builtin.now import now_tool
 from aeond.capabilities.tools.builtin.user_input import RequestUserInput
 from aeond.capabilities.tools.calculator.calculator import calculator_tool
+from aeond.capabilities.tools.editing.edit_conversation import Trusts
+from aeond.capabilities.tools.editing.writing import trust_all, writing_tools
 from aeond.capabilities.tools.facts.memory_tools import memory_tools
 from aeond.capabilities.tools.files.changes import FileChanges
 from aeond.capabilities.tools.files.contained_files import ContainedFiles
 from aeond.capabilities.tools.files.moving import moving_tools
 from aeond.capabilities.tools.files.reading import list_dir_tool, read_file_tool
 from aeond.capabilities.tools.files.searching import search_files_tool
-from aeond.capabilities.tools.files.writing import writing_tools
 from aeond.capabilities.tools.tables.query_table import query_table_tool
 from aeond.capabilities.tools.worker_threads import WorkerThreads
 from aeond.ports import Clock, Memories, Tool
@@ -27,6 +28,7 @@ def builtin_tools(
     threads: WorkerThreads,
     embedder: Embedder,
     undo_log: UndoLog,
+    trusts: Trusts = trust_all,
 ) -> Sequence[Tool]:
     """Every built-in tool, ready to be registered."""
     changes = FileChanges(files, undo_log, threads, clock)
@@ -38,7 +40,7 @@ def builtin_tools(
         list_dir_tool(files, threads),
         search_files_tool(files, threads),
         query_table_tool(files, threads),
-        *writing_tools(changes),
+        *writing_tools(changes, trusts),
         *moving_tools(changes),
         *memory_tools(memories, clock, embedder, undo_log),
         RequestUserInput(),

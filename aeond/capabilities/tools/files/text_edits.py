@@ -57,42 +57,61 @@ def with_line_breaks(text: str, path: str) -> str:
     return text.replace("\\n", "\n")
 
 
-def replace_text(content: bytes, old: str, new: str, path: str) -> Edit:
-    """Replaces the one place where `old` is found; an empty `new` removes it, with its line if nothing else is left.
+@frozen
+class Replacement:
+    """`new` in the place of `old`; an empty `new` removes it, with its line if nothing else is left."""
+
+    old: str
+    new: str
+
+
+@frozen
+class Addition:
+    """Lines at the end; below a list in prose, with its markers."""
+
+    text: str
+
+
+def edit_text(content: bytes, changes: Sequence[Replacement | Addition], path: str) -> Edit:
+    """Makes the changes in turn.
 
     `old` is found exactly, else with other spacing and case. Of several places the one that is a whole word or a
-    whole line counts. Raises ToolError with field `old`: TEXT_NOT_FOUND, with the nearest lines as candidates, or
-    TEXT_AMBIGUOUS, with the lines; NOT_TEXT; FORMAT_BROKEN with field `new`.
+    whole line counts. Raises ToolError: TEXT_NOT_FOUND, with the nearest lines as candidates; TEXT_AMBIGUOUS, with the
+    lines; NOT_TEXT; FORMAT_BROKEN.
     """
-    text = _decoded(content, path)
+    text = before = _decoded(content, path)
+    notes = []
+    for change in changes:
+        text, note = (
+            _appended(text, change.text, path)
+            if isinstance(change, Addition)
+            else _replaced(text, change.old, change.new, path)
+        )
+        notes.append(note)
+    _keep_format(before, text, path)
+    return Edit(_encoded(text), "\n".join(notes))
+
+
+def _replaced(text: str, old: str, new: str, path: str) -> tuple[str, str]:
     old, new = with_line_breaks(old, path), _broken_like(text, with_line_breaks(new, path))
     if new and not new.endswith("\n"):
         old = old.rstrip("\r\n")  # the line keeps its end
     if not old.strip():
-        raise ToolError("`old` is empty: give the text to replace", reason="TEXT_NOT_FOUND", field="old")
+        raise ToolError("the text to replace is empty", reason="TEXT_NOT_FOUND", field="changes")
     start, end = _only_place(text, old, path)
     if new == "":
         start, end = _whole_line(text, start, end)
-        gone = text[start:end]
-        changed = text[:start] + text[end:]
-        _keep_format(text, changed, path, "old")
-        return Edit(_encoded(changed), f"removed: {_shown(gone)}")
+        return text[:start] + text[end:], f"removed: {_shown(text[start:end])}"
     changed = text[:start] + new + text[end:]
-    _keep_format(text, changed, path, "new")
-    return Edit(_encoded(changed), f"now: {_shown(_lines_around(changed, start, start + len(new)))}")
+    return changed, f"now: {_shown(_lines_around(changed, start, start + len(new)))}"
 
 
-def append_lines(content: bytes, addition: str, path: str) -> Edit:
-    """Adds the text on lines of its own at the end, whether or not the content ends with a line break; to a list in prose,
-    with the markers of the list. Raises ToolError with field `text`: FORMAT_BROKEN; NOT_TEXT."""
-    text = _decoded(content, path)
+def _appended(text: str, addition: str, path: str) -> tuple[str, str]:
     added = _broken_like(text, _listed(text, with_line_breaks(addition, path), path))
     line_break = _line_break(text)
     before = "" if not text or text.endswith("\n") else line_break
     after = "" if added.endswith("\n") else line_break
-    changed = text + before + added + after
-    _keep_format(text, changed, path, "text")
-    return Edit(_encoded(changed), f"added: {_shown(added)}")
+    return text + before + added + after, f"added: {_shown(added)}"
 
 
 def unified_diff(before: bytes | None, after: bytes, path: str) -> str:
@@ -131,7 +150,7 @@ def _sets_apart(line: str) -> bool:
     return _LIST_ITEM.match(line) is not None or line.lstrip().startswith(("#", ">", "|", "```", "---"))
 
 
-def _keep_format(before: str, after: str, path: str, field: str) -> None:
+def _keep_format(before: str, after: str, path: str) -> None:
     """Raises ToolError (FORMAT_BROKEN) where the edit breaks what was valid: JSON, TOML, or a table all of whose lines have
     as many fields as its header."""
     suffix = PurePosixPath(path).suffix.lower()
@@ -141,7 +160,7 @@ def _keep_format(before: str, after: str, path: str, field: str) -> None:
     else:
         problem = _odd_row(before, after, _DELIMITERS.get(suffix, ""))
     if problem:
-        raise ToolError(f"{path!r:.200} would be broken: {problem:.300}", reason="FORMAT_BROKEN", field=field)
+        raise ToolError(f"{path!r:.200} would be broken: {problem:.300}", reason="FORMAT_BROKEN")
 
 
 def _problem(reader: Callable[[str], Any], text: str) -> str:
@@ -290,4 +309,4 @@ def _ambiguous(text: str, old: str, found: Sequence[tuple[int, int]]) -> ToolErr
 def _failure(problem: str, reason: str, lines: Sequence[str], linking: str) -> ToolError:
     few = tuple(dict.fromkeys(_shown(line) for line in lines))[:MAX_NAMED]
     listed = linking + " | ".join(few) if few else ""
-    return ToolError(problem + listed, reason=reason, field="old", candidates=few)
+    return ToolError(problem + listed, reason=reason, field="changes", candidates=few)

@@ -55,7 +55,11 @@ async def test_the_run_is_part_of_the_facts(inspector: ToolInspector, tmp_path: 
         ("write_file", {"path": "./x/../x/y", "content": "x"}, [("x/y", Access.WRITE, False)]),
         ("write_file", {"path": "link/new", "content": "x"}, [(".git/hooks/new", Access.WRITE, False)]),
         ("append_file", {"path": "a", "text": "x"}, [("a.txt", Access.WRITE, True)]),
-        ("edit_file", {"path": "a.txt", "old": "1", "new": "2"}, [("a.txt", Access.WRITE, True)]),
+        (
+            "edit_file",
+            {"path": "a.txt", "changes": [{"replace": "1", "with": "2"}]},
+            [("a.txt", Access.WRITE, True)],
+        ),
         ("delete_file", {"path": "a.txt"}, [("a.txt", Access.DELETE, True)]),
         (
             "move_file",

@@ -67,7 +67,7 @@ def place(tmp_path: Path) -> Place:
 
 CALLS: dict[str, dict[str, Any]] = {
     "write_file": {"path": "a.txt", "content": "new"},
-    "edit_file": {"path": "a.txt", "old": "two", "new": "2"},
+    "edit_file": {"path": "a.txt", "changes": [{"replace": "two", "with": "2"}]},
     "append_file": {"path": "a.txt", "text": "three"},
     "move_file": {"path": "a.txt", "to": "x/y/c.txt"},
     "delete_file": {"path": "a.txt"},
@@ -105,7 +105,7 @@ async def test_a_whole_run_is_taken_back(place: Place) -> None:
     for tool, arguments in (
         ("append_file", {"path": "a.txt", "text": "three"}),
         ("move_file", {"path": "a.txt", "to": "deep/c.txt"}),
-        ("edit_file", {"path": "deep/c.txt", "old": "two", "new": "2"}),
+        ("edit_file", {"path": "deep/c.txt", "changes": [{"replace": "two", "with": "2"}]}),
         ("write_file", {"path": "a.txt", "content": "another"}),
         ("delete_file", {"path": "deep/c.txt"}),
         ("move_file", {"path": "b.txt", "to": "deep/b.txt"}),
@@ -119,7 +119,7 @@ async def test_a_whole_run_is_taken_back(place: Place) -> None:
 @pytest.mark.parametrize("tool", sorted(CALLS))
 async def test_a_file_changed_since_is_not_restored(place: Place, tool: str) -> None:
     """A file that others changed after the run is refused and stays, and the rest is taken back."""
-    await place.tools.done("edit_file", path="b.txt", old="b", new="c")
+    await place.tools.done("edit_file", path="b.txt", changes=[{"replace": "b", "with": "c"}])
     await place.tools.done(tool, **CALLS[tool])
     target = place.folder / ("x/y/c.txt" if tool == "move_file" else "a.txt")
     target.write_text("by hand")

@@ -51,7 +51,9 @@ def decider(
     )
     check = validator(LOOK)
     decisions = ConstrainedDecisions(llm, DecisionReading(Supervisor(llm, check), check))
-    return Decider(lambda: decisions, llm, Offers(registry(LOOK), PlainInvoker({})), Seen(situation)), llm
+    return Decider(
+        lambda: decisions, llm, Offers(registry(LOOK), PlainInvoker({})), Seen(situation), check
+    ), llm
 
 
 async def chosen(subject: Decider, calls: int = 10) -> tuple[str, str]:

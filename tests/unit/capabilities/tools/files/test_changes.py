@@ -21,7 +21,7 @@ T = TypeVar("T")
 
 CALLS: dict[str, dict[str, Any]] = {
     "write_file": {"path": "a.txt", "content": "new"},
-    "edit_file": {"path": "a.txt", "old": "two", "new": "2"},
+    "edit_file": {"path": "a.txt", "changes": [{"replace": "two", "with": "2"}]},
     "append_file": {"path": "a.txt", "text": "four"},
     "move_file": {"path": "a.txt", "to": "sub/b.txt"},
     "delete_file": {"path": "a.txt"},

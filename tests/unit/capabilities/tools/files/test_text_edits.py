@@ -1,14 +1,28 @@
-"""Replacing one place of a text, and adding lines."""
+"""Replacing places of a text, and adding lines."""
 
 import pytest
 
-from aeond.capabilities.tools.files.text_edits import append_lines, replace_text, with_line_breaks
+from aeond.capabilities.tools.files.text_edits import (
+    Addition,
+    Edit,
+    Replacement,
+    edit_text,
+    with_line_breaks,
+)
 from aeond.errors import ToolError
 
 
 def edited(text: str | bytes, old: str, new: str, path: str = "a.txt") -> bytes:
     content = text if isinstance(text, bytes) else text.encode()
-    return replace_text(content, old, new, path).content
+    return replaced(content, old, new, path).content
+
+
+def replaced(content: bytes, old: str, new: str, path: str = "a.txt") -> Edit:
+    return edit_text(content, [Replacement(old, new)], path)
+
+
+def added(content: bytes, text: str, path: str) -> bytes:
+    return edit_text(content, [Addition(text)], path).content
 
 
 @pytest.mark.parametrize(
@@ -58,16 +72,16 @@ def test_everything_else_stays_byte_for_byte() -> None:
 
 def test_changed_lines_are_shown() -> None:
     """The edit says how the lines read now, or which were removed."""
-    assert replace_text(b"a\n 2 b \nc", "b", "x", "a.txt").change == "now: 2 x"
-    assert replace_text(b"a\nb\nc", "b", "1\n2\n3\n4\n5", "a.txt").change == "now: 1\n2\n3\nand 2 more lines"
-    assert replace_text(b"a\n- b\nc", "b", "", "a.txt").change == "removed: - b"
+    assert replaced(b"a\n 2 b \nc", "b", "x").change == "now: 2 x"
+    assert replaced(b"a\nb\nc", "b", "1\n2\n3\n4\n5").change == "now: 1\n2\n3\nand 2 more lines"
+    assert replaced(b"a\n- b\nc", "b", "").change == "removed: - b"
 
 
 def test_several_places_are_an_error_with_the_lines() -> None:
     """A text in several places is refused with the lines that have it."""
     with pytest.raises(ToolError) as refused:
         edited("red car\nred bus\nblue car\n", "red", "green")
-    assert (refused.value.reason, refused.value.field) == ("TEXT_AMBIGUOUS", "old")
+    assert (refused.value.reason, refused.value.field) == ("TEXT_AMBIGUOUS", "changes")
     assert refused.value.candidates == ("red car", "red bus")
     assert "red car | red bus" in refused.value.message
 
@@ -79,7 +93,7 @@ def test_missing_text_is_an_error_with_the_nearest_lines(old: str, nearest: str)
     """A text that is not there is refused with the lines most like it."""
     with pytest.raises(ToolError) as refused:
         edited("call Tim\nbuy the bread\n", old, "x")
-    assert (refused.value.reason, refused.value.field) == ("TEXT_NOT_FOUND", "old")
+    assert (refused.value.reason, refused.value.field) == ("TEXT_NOT_FOUND", "changes")
     assert refused.value.candidates[0] == nearest
 
 
@@ -112,7 +126,7 @@ def test_spaces_are_no_text_to_replace() -> None:
 )
 def test_lines_are_added_on_their_own(content: bytes, addition: str, expected: bytes) -> None:
     """Added text begins a line and ends one, in the file's own line breaks, whatever the file ends with."""
-    assert append_lines(content, addition, "a.txt").content == expected
+    assert added(content, addition, "a.txt") == expected
 
 
 @pytest.mark.parametrize(
@@ -131,12 +145,31 @@ def test_lines_are_added_on_their_own(content: bytes, addition: str, expected: b
 )
 def test_a_list_goes_on_with_its_markers(content: str, addition: str, expected: str) -> None:
     """Lines that follow a list item directly become items, and other lines stay as they are."""
-    assert append_lines(content.encode(), addition, "a.md").content == expected.encode()
+    assert added(content.encode(), addition, "a.md") == expected.encode()
+
+
+def test_changes_are_made_in_turn() -> None:
+    """Several changes build on each other, and the edit names each of them."""
+    changes: list[Replacement | Addition] = [
+        Replacement("milk", "tea"),
+        Addition("eggs"),
+        Replacement("eggs", "six eggs"),
+        Replacement("rice", ""),
+    ]
+    assert edit_text(b"- milk\n- rice\n", changes, "a.md") == Edit(
+        b"- tea\n- six eggs\n", "now: - tea\nadded: - eggs\nnow: - six eggs\nremoved: - rice"
+    )
+
+
+def test_only_the_outcome_of_all_changes_is_judged() -> None:
+    """Changes that break a format each, and keep it together, are made."""
+    changes = [Replacement('"a": 1', '"a": 1,'), Replacement("}", '"b": 2}')]
+    assert edit_text(b'{"a": 1}', changes, "a.json").content == b'{"a": 1,"b": 2}'
 
 
 def test_only_prose_has_lists() -> None:
     """In formats other than prose, a line that looks like a list item is data."""
-    assert append_lines(b"- a\n", "b", "a.yaml").content == b"- a\nb\n"
+    assert added(b"- a\n", "b", "a.yaml") == b"- a\nb\n"
 
 
 @pytest.mark.parametrize(
@@ -154,14 +187,14 @@ def test_an_edit_that_breaks_the_format_is_refused(text: str, old: str, new: str
     """A valid file stays valid, and the error names the fault that an edit would cause."""
     with pytest.raises(ToolError, match="would be broken") as refused:
         edited(text, old, new, path)
-    assert (refused.value.reason, refused.value.field) == ("FORMAT_BROKEN", "new" if new else "old")
+    assert refused.value.reason == "FORMAT_BROKEN"
 
 
 def test_a_row_of_another_table_is_refused() -> None:
     """An added row has as many fields as the header, and the error shows the header."""
     with pytest.raises(ToolError, match="name,age") as refused:
-        append_lines(b"name,age\nIda,3\n", "Bo,4,x", "a.csv")
-    assert (refused.value.reason, refused.value.field) == ("FORMAT_BROKEN", "text")
+        added(b"name,age\nIda,3\n", "Bo,4,x", "a.csv")
+    assert refused.value.reason == "FORMAT_BROKEN"
 
 
 @pytest.mark.parametrize(

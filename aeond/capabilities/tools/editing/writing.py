@@ -4,8 +4,9 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Annotated, Any, Final
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ConfigDict, Field
 
+from aeond.capabilities.tools.editing.edit_conversation import EditConversation, Trusts
 from aeond.capabilities.tools.files.changes import FileChange, FileChanges
 from aeond.capabilities.tools.files.path_matching import (
     PathMatching,
@@ -16,7 +17,13 @@ from aeond.capabilities.tools.files.path_matching import (
     proposing,
 )
 from aeond.capabilities.tools.files.reading import FilePath
-from aeond.capabilities.tools.files.text_edits import Edit, append_lines, replace_text, with_line_breaks
+from aeond.capabilities.tools.files.text_edits import (
+    Addition,
+    Edit,
+    Replacement,
+    edit_text,
+    with_line_breaks,
+)
 from aeond.capabilities.tools.function_tool import FunctionTool, tool
 from aeond.capabilities.tools.worker_threads import Stopped
 from aeond.domain.plans.approvals import CallPreview
@@ -30,6 +37,7 @@ Meaning = Callable[[PathMatching, str, str, Stopped], str]
 
 MAX_CONTENT_CHARS: Final = 64 * 1024
 MAX_OLD_CHARS: Final = 4_000
+MAX_EDITS: Final = 50
 
 
 class WriteFileArguments(BaseModel):
@@ -39,14 +47,28 @@ class WriteFileArguments(BaseModel):
     content: Annotated[str, Field(max_length=MAX_CONTENT_CHARS, description="The whole text of the file")]
 
 
+# Their schemas go into prompts of native tool calls: names that say what they hold, and no descriptions.
+class _Replace(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+    replace: Annotated[str, Field(max_length=MAX_OLD_CHARS)]
+    with_: Annotated[str, Field(alias="with", max_length=MAX_CONTENT_CHARS)]
+
+
+class _Remove(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+    remove: Annotated[str, Field(max_length=MAX_OLD_CHARS)]
+
+
+class _Add(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+    add: Annotated[str, Field(max_length=MAX_CONTENT_CHARS, description="Lines at the end")]
+
+
 class EditFileArguments(BaseModel):
-    """Which file, and the text that takes the place of another."""
+    """Which file, and the changes in turn."""
 
     path: FilePath
-    old: Annotated[str, Field(max_length=MAX_OLD_CHARS, description="Text in the file")]
-    new: Annotated[
-        str, Field(max_length=MAX_CONTENT_CHARS, description="Text in its place; empty to remove it")
-    ]
+    changes: Annotated[list[_Replace | _Remove | _Add], Field(min_length=1, max_length=MAX_EDITS)]
 
 
 class AppendFileArguments(BaseModel):
@@ -56,8 +78,12 @@ class AppendFileArguments(BaseModel):
     text: Annotated[str, Field(max_length=MAX_CONTENT_CHARS, description="Lines to add")]
 
 
-def writing_tools(changes: FileChanges) -> Sequence[FunctionTool]:
-    return write_file_tool(changes), edit_file_tool(changes), append_file_tool(changes)
+def trust_all(_path: str, _workspace: str) -> bool:
+    return True
+
+
+def writing_tools(changes: FileChanges, trusts: Trusts = trust_all) -> Sequence[FunctionTool]:
+    return write_file_tool(changes), edit_file_tool(changes, trusts), append_file_tool(changes)
 
 
 def write_file_tool(changes: FileChanges) -> FunctionTool:
@@ -67,6 +93,7 @@ def write_file_tool(changes: FileChanges) -> FunctionTool:
         effect=Effect.WRITE_CONTAINED,
         idempotent=True,
         example={"path": "thanks.txt", "content": "Dear Sam, thank you for the flowers."},
+        for_existing="edit_file",
         reconcile=change.made,
         preview=change.preview,
         targets=change.targets,
@@ -78,21 +105,26 @@ def write_file_tool(changes: FileChanges) -> FunctionTool:
     return write_file
 
 
-def edit_file_tool(changes: FileChanges) -> FunctionTool:
+def edit_file_tool(changes: FileChanges, trusts: Trusts) -> FunctionTool:
     change = _Rewriting(changes, _existing, _edited)
+    conversation = EditConversation(changes.files, changes.threads, trusts)
 
     @tool(
         effect=Effect.WRITE_CONTAINED,
         idempotent=True,
-        example={"path": "trip.md", "old": "two nights", "new": "three evenings"},
+        example={
+            "path": "trip.md",
+            "changes": [{"replace": "two nights", "with": "three evenings"}, {"add": "Bring a map."}],
+        },
         reconcile=change.made,
         preview=change.preview,
         targets=change.targets,
         candidates={"path": proposing(changes.files, changes.threads, Wanted.FILE)},
         only_existing=("path",),
+        composed=("changes", conversation.begin),
     )
     async def edit_file(arguments: EditFileArguments, context: ToolContext) -> ToolOutput[FileChange]:
-        """Replaces or removes one text in a file; the rest stays."""
+        """Replaces, removes or adds lines in a file; the rest stays."""
         return await change.make(arguments, context)
 
     return edit_file
@@ -105,13 +137,14 @@ def append_file_tool(changes: FileChanges) -> FunctionTool:
         effect=Effect.WRITE_CONTAINED,
         idempotent=True,
         example={"path": "gifts.txt", "text": "a kite"},
+        offered=False,
         reconcile=change.made,
         preview=change.preview,
         targets=change.targets,
         candidates={"path": proposing(changes.files, changes.threads, Wanted.FILE)},
     )
     async def append_file(arguments: AppendFileArguments, context: ToolContext) -> ToolOutput[FileChange]:
-        """Adds lines at the end of a file, or starts it."""
+        """Adds lines at the end of a file, or starts it. For plans that name it: a model has edit_file."""
         return await change.make(arguments, context)
 
     return append_file
@@ -166,11 +199,21 @@ def _written(arguments: WriteFileArguments, before: bytes | None) -> Edit:
 
 
 def _edited(arguments: EditFileArguments, before: bytes | None) -> Edit:
-    return replace_text(before or b"", arguments.old, arguments.new, arguments.path)
+    return edit_text(before or b"", [_change(change) for change in arguments.changes], arguments.path)
+
+
+def _change(change: _Replace | _Remove | _Add) -> Replacement | Addition:
+    match change:
+        case _Replace():
+            return Replacement(change.replace, change.with_)
+        case _Remove():
+            return Replacement(change.remove, "")
+        case _Add():
+            return Addition(change.add)
 
 
 def _appended(arguments: AppendFileArguments, before: bytes | None) -> Edit:
-    return append_lines(before or b"", arguments.text, arguments.path)
+    return edit_text(before or b"", [Addition(arguments.text)], arguments.path)
 
 
 def _existing(matching: PathMatching, path: str, workspace: str, stopped: Stopped) -> str:

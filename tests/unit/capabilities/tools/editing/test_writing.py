@@ -2,10 +2,11 @@
 
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from aeond.capabilities.tools.files.writing import MAX_CONTENT_CHARS
+from aeond.capabilities.tools.editing.writing import MAX_CONTENT_CHARS
 from aeond.domain.tools import RecordedEffect
 from tests.support.file_tools import FileTools
 
@@ -42,10 +43,10 @@ async def test_nothing_is_written_outside(tmp_path: Path, tool: str, path: str) 
     """A path that leads out of the workspace is refused."""
     (tmp_path / "workspace" / "sub").mkdir(parents=True)
     tools = FileTools(tmp_path / "workspace")
-    texts = {
+    texts: dict[str, dict[str, Any]] = {
         "write_file": {"content": "x"},
         "append_file": {"text": "x"},
-        "edit_file": {"old": "x", "new": "y"},
+        "edit_file": {"changes": [{"replace": "x", "with": "y"}]},
     }
     assert (await tools.call(tool, path=path, **texts[tool])).reason == "PATH_OUTSIDE"
     assert os.listdir(tmp_path) == ["workspace"]
@@ -81,7 +82,9 @@ async def test_a_folder_is_not_written(tools: FileTools) -> None:
 
 async def test_one_text_is_edited(tools: FileTools) -> None:
     """An edit changes one place of a file that is named inexactly, and shows the line as it is now."""
-    result = await tools.call("edit_file", path="plan", old="meet at 9", new="Meet at 10")
+    result = await tools.call(
+        "edit_file", path="plan", changes=[{"replace": "meet at 9", "with": "Meet at 10"}]
+    )
     assert result.data == {"path": "notes/Plan.md", "change": "now: Meet at 10."}
     assert result.effects == (RecordedEffect("file.changed", "notes/Plan.md", "24 bytes"),)
     assert (tools.folder / "notes" / "Plan.md").read_text() == "Meet at 10.\nBring rope.\n"
@@ -89,10 +92,12 @@ async def test_one_text_is_edited(tools: FileTools) -> None:
 
 async def test_a_missing_text_is_an_error_with_candidates(tools: FileTools) -> None:
     """An edit of a text that is not there fails with the nearest lines and changes nothing."""
-    result = await tools.call("edit_file", path="notes/Plan.md", old="Bring a tent", new="x")
+    result = await tools.call(
+        "edit_file", path="notes/Plan.md", changes=[{"replace": "Bring a tent", "with": "x"}]
+    )
     assert result.reason == "TEXT_NOT_FOUND"
     assert result.metadata["candidates"] == ["Bring rope."]
-    missing = await tools.call("edit_file", path="zebra.txt", old="a", new="b")
+    missing = await tools.call("edit_file", path="zebra.txt", changes=[{"replace": "a", "with": "b"}])
     assert missing.reason == "FILE_NOT_FOUND"
 
 

@@ -1,0 +1,114 @@
+"""The conversation in which a small model writes the changes of a file: with the file in view, and its lines as values.
+
+A small model that names the old text from memory names the wrong line, or replaces a line where one is to be added.
+docs/evaluation.md has the measurements.
+"""
+
+import os
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from aeond.capabilities.tools.files.contained_files import ContainedFiles
+from aeond.capabilities.tools.files.path_matching import PathMatching, Wanted, file_target
+from aeond.capabilities.tools.relevance.line_ranking import Line, rank
+from aeond.capabilities.tools.worker_threads import Stopped, WorkerThreads
+from aeond.domain.policy import Access
+from aeond.domain.tools import Composition, ToolContext
+from aeond.domain.values import JsonObject, JsonValue
+from aeond.frozen import frozen
+from aeond.schemas.parts import closed_object
+
+Trusts = Callable[[str, str], bool]
+"""Whether the file at an absolute path is trusted in a workspace."""
+
+MAX_SEEN_BYTES: Final = 64 * 1024
+MAX_SHOWN_LINES: Final = 60
+MAX_SHOWN_CHARS: Final = 4_000
+MAX_CHANGES: Final = 8
+_END_LINES: Final = 3  # of a long file: where lines are added
+_GAP: Final = "..."
+_TEXT: Final[JsonObject] = {"type": "string", "minLength": 1}
+_INSTRUCTIONS: Final = """\
+You change a text file as a person asks. Reply with a JSON list of the changes to its lines: {"replace":LINE,"with":TEXT}, \
+{"remove":LINE}, or {"add":TEXT} at the end. All other lines stay."""
+_MEMBERS: Final = "club/members.csv:\nname,fee,paid\nLena,120,yes\nOmar,95,no\nTill,120,no"
+_BERTH: Final = 'harbour.json:\n{\n  "berth": 12,\n  "paid": false,\n  "neighbours": ["Lena", "Omar"]\n}'
+_EXAMPLES: Final[tuple[tuple[str, str, JsonValue], ...]] = (
+    (_MEMBERS, "Neu im Club: Vera, 95 Euro, noch nicht gezahlt", [{"add": "Vera,95,no"}]),
+    (
+        "todo.md:\n# To do\n- [ ] paint\n- [ ] rope\n- [ ] two lamps",
+        "we don't need the rope any more, drop it. I also want varnish and a new oar",
+        [{"remove": "- [ ] rope"}, {"add": "- [ ] varnish"}, {"add": "- [ ] a new oar"}],
+    ),
+    (_BERTH, "On m'a donné la place 15", [{"replace": '  "berth": 12,', "with": '  "berth": 15,'}]),
+    (
+        "boat.txt:\nIda, built 1988\nlength 6.4 m\nred sails",
+        "the sails are blue now",
+        [{"replace": "red sails", "with": "blue sails"}],
+    ),
+)
+
+
+@frozen
+class EditConversation:
+    """Begins the conversation about the `changes` of a call that names the `path` of a file.
+
+    A long file is shown by the lines nearest to the request. There is none for a file that is not trusted, because its
+    content would decide about changes without the run having read it; nor for one that is no text, too large, or empty.
+    """
+
+    files: ContainedFiles
+    threads: WorkerThreads
+    trusts: Trusts
+
+    async def begin(self, arguments: JsonObject, context: ToolContext, request: str) -> Composition | None:
+        """Raises ToolError as PathMatching does."""
+        given = str(arguments.get("path", ""))
+        return await self.threads.run(lambda stopped: self._begin(given, context.workspace, request, stopped))
+
+    def _begin(self, given: str, workspace: str, request: str, stopped: Stopped) -> Composition | None:
+        path = PathMatching(self.files).find(given, workspace, Wanted.FILE, stopped)
+        if not self.trusts(file_target(self.files, path, workspace, Access.READ).name, workspace):
+            return None
+        with self.files.open_file(path, workspace) as opened:
+            content = os.pread(opened, MAX_SEEN_BYTES + 1, 0)
+        if len(content) > MAX_SEEN_BYTES or b"\0" in content:
+            return None
+        try:
+            lines = content.decode().splitlines()
+        except UnicodeDecodeError:
+            return None
+        shown = shown_lines(lines, path, request)
+        named = [line for line in dict.fromkeys(shown) if any(map(str.isalnum, line))]
+        if not named or sum(map(len, shown)) > MAX_SHOWN_CHARS:
+            return None
+        return Composition(
+            _INSTRUCTIONS,
+            _EXAMPLES,
+            "\n".join([f"{path}:", *shown]),
+            _schema([n for n in named if n != _GAP]),
+        )
+
+
+def shown_lines(lines: Sequence[str], path: str, request: str) -> Sequence[str]:
+    """All lines; of many the first, the last ones and those that share most with the request, with gaps marked."""
+    if len(lines) <= MAX_SHOWN_LINES:
+        return lines
+    numbered = [Line(path, number, line) for number, line in enumerate(lines)]
+    kept = {0, *range(len(lines) - _END_LINES, len(lines))}
+    kept |= {line.number for line in rank(request, numbered, MAX_SHOWN_LINES // 2, MAX_SHOWN_LINES // 2)}
+    shown: list[str] = []
+    before = -1
+    for number in sorted(kept):
+        if number != before + 1:
+            shown.append(_GAP)
+        shown.append(lines[number])
+        before = number
+    return shown
+
+
+def _schema(lines: Sequence[str]) -> JsonObject:
+    line: JsonObject = {"enum": list(lines)}
+    kinds = ({"replace": line, "with": _TEXT}, {"remove": line}, {"add": _TEXT})
+    changes = {"anyOf": [closed_object(kind) for kind in kinds]}
+    return {"type": "array", "minItems": 1, "maxItems": MAX_CHANGES, "items": changes}

@@ -1,0 +1,73 @@
+"""Completes a call: an argument that depends on content is written in a separate conversation, with the content in view.
+
+In the conversation of a decision a small model writes such an argument from memory. docs/evaluation.md has the measurements.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final
+
+from aeond.domain.llm import LLMRequest
+from aeond.domain.messages import Message
+from aeond.domain.plans.steps import StepSnapshot
+from aeond.domain.runs.budgets import Grant
+from aeond.domain.runs.run import RunSnapshot
+from aeond.domain.runs.situations import Situation
+from aeond.domain.tools import ToolCall, ToolSpec
+from aeond.frozen import frozen
+from aeond.orchestration.budget.budgeted_llm import USEFUL_TOKENS, BudgetedLLM, is_cut
+from aeond.orchestration.context.prompt_fitting import fit_prompt
+from aeond.orchestration.decision.results import results_length, turns_of
+from aeond.orchestration.prompts.decision_prompts import composing_messages
+from aeond.orchestration.repair.strict_json import read_json
+from aeond.ports import LLMAdapter, ToolInvoker, Validator
+
+MAX_VALUE_TOKENS: Final = 900
+MAX_RESULT_CHARS: Final = 2_000
+SECONDS: Final = 300.0
+
+
+@frozen
+class Composer:
+    """Asks one model; a call that it completes costs one call of the grant."""
+
+    llm: LLMAdapter
+    invoker: ToolInvoker
+    validator: Validator
+
+    async def complete(
+        self,
+        call: ToolCall,
+        spec: ToolSpec,
+        run: RunSnapshot,
+        situation: Situation,
+        steps: Sequence[StepSnapshot],
+        grant: Grant,
+    ) -> ToolCall | None:
+        """The call with its composed argument; None if the tool begins no conversation, the budget has no room for it, or
+        the model writes nothing that the tool takes."""
+        composition = await self.invoker.composition(call, run.tool_context("", ""), run.text)
+        room = min(grant.left.tokens, self.llm.capabilities.context_length) - USEFUL_TOKENS
+        if composition is None or grant.left.llm_calls < 1 or room <= 0:
+            return None
+
+        def build(result_chars: int) -> tuple[Message, ...]:
+            results = [(turn.call.tool, turn.result) for turn in turns_of(steps, result_chars)]
+            return composing_messages(composition, run, situation, results)
+
+        longest = min(results_length(steps), MAX_RESULT_CHARS)
+        fitted = await fit_prompt(self.llm, build, longest, room, ())
+        if fitted.value is None:
+            return None
+        request = LLMRequest(
+            fitted.value.messages,
+            max_tokens=MAX_VALUE_TOKENS,
+            schema=composition.schema,
+            deadline_seconds=SECONDS,
+        )
+        answered = (await BudgetedLLM(self.llm, grant).generate(request)).value
+        if answered is None or is_cut(answered):
+            return None
+        written = read_json(answered.text)
+        whole = replace(call, arguments={**call.arguments, spec.composed: written.value})
+        return whole if written.ok and not self.validator.validate_tool_call(whole, spec) else None

@@ -1,0 +1,139 @@
+"""Calls whose argument is written in a separate conversation."""
+
+from dataclasses import dataclass, replace
+
+import pytest
+
+from aeond.capabilities.llm.adapters.scripted import Rule, Script, ScriptedLLM
+from aeond.domain.outcome import Outcome
+from aeond.domain.runs.run import RunSnapshot
+from aeond.domain.runs.situations import Situation
+from aeond.domain.tools import Composition, Effect, ToolCall, ToolContext
+from aeond.domain.values import JsonObject
+from aeond.orchestration.decision.constrained import ConstrainedDecisions
+from aeond.orchestration.decision.decider import Decider
+from aeond.orchestration.decision.offers import Offers
+from aeond.orchestration.decision.reading import DecisionReading
+from aeond.orchestration.interfaces import RouteChoice, discard_text
+from aeond.orchestration.planning.validator import PlanValidator
+from aeond.orchestration.repair.supervisor import Supervisor
+from tests.support.doubles import PlainInvoker
+from tests.support.strategy import TEXT, SpecTool, grant, registry, run_of, spec
+
+NOTES: JsonObject = {"type": "array", "items": TEXT}
+CHANGE = replace(
+    spec("change", {"path": TEXT, "notes": NOTES}, ("path", "notes"), Effect.WRITE_CONTAINED),
+    candidates=("path",),
+    composed="notes",
+)
+WRITE = replace(
+    spec("write", {"path": TEXT, "text": TEXT}, ("path", "text"), Effect.WRITE_CONTAINED),
+    for_existing="change",
+)
+ITEM: JsonObject = {"enum": ["a", "b"]}
+VIEW = "list:\na\nb"
+COMPOSITION = Composition(
+    "Say what changes.", (("old:\nx", "drop x", ["x"]),), VIEW, {"type": "array", "items": ITEM}
+)
+FACTS = Situation(facts=(("boat", "Ida"),))
+
+
+class ChangeTool(SpecTool):
+    """Has what its specification names."""
+
+    async def candidates(self, *_: object) -> tuple[str, ...]:
+        return ()
+
+    async def composition(self, *_: object) -> None:
+        return None
+
+
+@dataclass
+class Composing(PlainInvoker):
+    """Proposes one path, and begins the conversation about it."""
+
+    composition_of: Composition | None = COMPOSITION
+
+    async def candidates(
+        self, tool: str, argument: str, context: ToolContext, limit: int, near: str = ""
+    ) -> tuple[str, ...]:
+        return ("list",)
+
+    async def composition(self, call: ToolCall, context: ToolContext, request: str) -> Composition | None:
+        return self.composition_of
+
+
+@dataclass(frozen=True)
+class Seen:
+    """Situations that are always the same."""
+
+    async def observe(self, run: RunSnapshot) -> Situation:
+        return FACTS
+
+
+async def chosen(
+    decision: object, written: object, composition: Composition | None = COMPOSITION, calls: int = 10
+) -> tuple[Outcome[RouteChoice], ScriptedLLM]:
+    rules = (
+        Rule.model_validate({"contains": "Say what changes.", "json": written}),
+        Rule.model_validate({"json": decision, "times": 1}),
+        Rule.model_validate({"json": {"change": {"path": "list", "notes": ["guessed"]}}}),
+    )
+    llm = ScriptedLLM(Script(rules=rules))
+    tools = registry(WRITE)
+    tools.register(ChangeTool(CHANGE))
+    check = PlanValidator(tools, ())
+    decisions = ConstrainedDecisions(llm, DecisionReading(Supervisor(llm, check), check))
+    offers = Offers(tools, Composing({}, composition))
+    decider = Decider(lambda: decisions, llm, offers, Seen(), check)
+    return await decider.choose(run_of(request="drop b"), grant(llm_calls=calls), discard_text), llm
+
+
+async def test_the_argument_is_written_with_the_content_in_view() -> None:
+    """A decision without the argument is completed in a conversation that shows the view, the facts and the request."""
+    choice, llm = await chosen({"change": {"path": "list"}}, ["b"])
+    assert choice.value.tool_call == ToolCall("change", {"path": "list", "notes": ["b"]})
+    assert choice.ok
+    asked = llm.requests[-1]
+    assert asked.schema == COMPOSITION.schema
+    assert [str(message.content) for message in asked.messages] == [
+        "Say what changes.",
+        "old:\nx\n\nRequest: drop x",
+        '["x"]',
+        f"{VIEW}\n\nRemembered: boat = Ida\n\nRequest: drop b",
+    ]
+
+
+async def test_the_decision_is_made_without_the_argument() -> None:
+    """The schema of the decision and the line of the tool leave the argument out."""
+    _, llm = await chosen({"change": {"path": "list"}}, ["b"])
+    first = llm.requests[0]
+    assert "notes" not in str(first.schema)
+    assert "notes" not in str(first.messages[0].content)
+
+
+@pytest.mark.parametrize(
+    ("written", "composition", "calls"),
+    [(["b"], None, 10), ([3], COMPOSITION, 10), ({"a": 1}, COMPOSITION, 10)],
+)
+async def test_a_call_that_cannot_be_completed_is_decided_whole(
+    written: object, composition: Composition | None, calls: int
+) -> None:
+    """Where there is nothing to show, or what is written is no argument, the model is asked for the whole call."""
+    choice, llm = await chosen({"change": {"path": "list"}}, written, composition, calls)
+    assert choice.value.tool_call == ToolCall("change", {"path": "list", "notes": ["guessed"]})
+    assert "notes" in str(llm.requests[-1].schema)
+
+
+async def test_what_exists_is_changed_and_not_replaced() -> None:
+    """A call that would replace an existing thing unseen becomes a change of it; one that makes a new thing stays."""
+    choice, _ = await chosen({"write": {"path": "list", "text": "b"}}, ["b"])
+    assert choice.value.tool_call == ToolCall("change", {"path": "list", "notes": ["b"]})
+    choice, _ = await chosen({"write": {"path": "other", "text": "b"}}, ["b"])
+    assert choice.value.tool_call == ToolCall("write", {"path": "other", "text": "b"})
+
+
+async def test_what_exists_and_cannot_be_shown_is_replaced() -> None:
+    """A call that would replace an existing thing stays as decided if its content cannot be shown."""
+    choice, _ = await chosen({"write": {"path": "list", "text": "b"}}, ["b"], None)
+    assert choice.value.tool_call == ToolCall("write", {"path": "list", "text": "b"})

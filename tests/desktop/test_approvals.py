@@ -14,7 +14,7 @@ from tests.support.daemon_process import DaemonProcess
 from tests.support.desktop_bus import Notifications
 from tests.support.desktop_session import HOTKEY, PatientPopup, Popup, XSession
 from tests.support.dunst import Dunst, needs_dunst
-from tests.support.ledgers import deed
+from tests.support.ledgers import Gate, deed
 from tests.support.stages import Stage, staged
 
 
@@ -55,16 +55,20 @@ def asking(client: Client, gate: str = "") -> str:
     return run_id
 
 
-def open_approval(popup: Popup, run_id: str, hotkey: str = HOTKEY) -> int:
-    """Opens the run from the history; the number of entries before."""
+def open_run(popup: Popup, run_id: str, stage: str, hotkey: str = HOTKEY) -> int:
+    """Opens the run, which is at this stage, from the history; the number of entries before."""
     since = popup.seen()
     popup.press(hotkey)
     popup.wait_for("focused", since)
     popup.press("ctrl+h")
     popup.wait_for("history", since)
     popup.press("Return")
-    popup.wait_for("stage", since, stage="approval", run=run_id)
+    popup.wait_for("stage", since, stage=stage, run=run_id)
     return since
+
+
+def open_approval(popup: Popup, run_id: str, hotkey: str = HOTKEY) -> int:
+    return open_run(popup, run_id, "approval", hotkey)
 
 
 def press_until_it_counts(popup: Popup, key: str, command: str) -> None:
@@ -154,12 +158,8 @@ def test_a_program_for_accessibility_presses_deny(
     hide(popup)
 
 
-@needs_at_spi
-def test_an_interrupted_step_is_run_again(
-    popup: Popup, stage: Stage, client: Client, readers_bus: str
-) -> None:
-    """A step that a restart of the daemon interrupted after it may have acted runs a second time when the user says so."""
-    gate = stage.gate("interrupted")
+def interrupted(stage: Stage, client: Client, gate: Gate) -> str:
+    """A run whose step waits for a decision, because a restart of the daemon cut it at the gate; the id of the run."""
     plan = Plan("cut", (deed("s1", "change", gate=gate),))
     run_id = client.create_run("a step that is cut", RunOptions(plan=plan)).run_id
     with client.watch(run_id) as events:
@@ -167,18 +167,30 @@ def test_an_interrupted_step_is_run_again(
     client.decide_approval(run_id, asked.approval.approval_id, asked.approval.digest, True)
     gate.held()
     stage.daemon.restart()
-    since = popup.seen()
-    popup.press(HOTKEY)
-    popup.wait_for("focused", since)
-    popup.press("ctrl+h")
-    popup.wait_for("history", since)
-    popup.press("Return")
-    popup.wait_for("stage", since, stage="decision", run=run_id)
-    assert stage.ledger.begun(run_id) == {"s1": 1}
-    press(readers_bus, "Run it again")
-    gate.open()
-    popup.wait_for("stage", since, stage="done", run=run_id)
-    assert stage.ledger.begun(run_id) == {"s1": 2}
+    return run_id
+
+
+@pytest.mark.parametrize("key", ["space", "Return"])
+@pytest.mark.parametrize(
+    ("tabs", "state", "begun"),
+    [(0, StepState.FAILED, 1), (1, StepState.SUCCEEDED, 1), (2, StepState.SUCCEEDED, 2)],
+)
+def test_an_interrupted_step_is_decided_by_keys(
+    popup: Popup, stage: Stage, client: Client, key: str, tabs: int, state: StepState, begun: int
+) -> None:
+    """Of a step that a restart of the daemon interrupted after it may have acted, Tab and a key stop the run, count the step as
+    done, or run it a second time.
+    """
+    gate = stage.gate(f"interrupted-{key}-{tabs}")
+    run_id = interrupted(stage, client, gate)
+    since = open_run(popup, run_id, "decision")
+    press_until_it_counts(popup, "ctrl+d", "DETAILS")
+    popup.press(*["Tab"] * tabs, key)
+    if begun == 2:
+        gate.open()
+    popup.wait_for("stage", since, stage="done" if state is StepState.SUCCEEDED else "failed", run=run_id)
+    assert outcome(client, run_id) is state
+    assert stage.ledger.begun(run_id) == {"s1": begun}
     hide(popup)
 
 

@@ -145,6 +145,8 @@ class Body(QScrollArea):
             before.deleteLater()
         if self.card is not None:
             self._inside.insertWidget(2, self.card)
+            # A layout shows its widgets only later. A key pressed until then would pass the buttons of the card by.
+            self.card.show()
         if (before, self.card) != (None, None):
             self._card_changed(self.card)
 

@@ -18,7 +18,7 @@ from aeon_popup.ui.theme import Palette, named
 from aeond_client.judgements import ApprovalRequest, CallPreview, Question
 from aeond_client.runs import Resolution
 
-# Keys are ignored for so long after an approval appears: they were meant for something else.
+# Keys are ignored for so long after an approval or a decision appears: they were meant for something else.
 GUARD_SECONDS = 0.5
 _OPTIONS = 9
 _CALL_LINES, _CALL_PADDING = 14, 16
@@ -48,9 +48,40 @@ class Card(QFrame):
         return row
 
 
-def button(words: str, pressed: Callable[[], None], *, main: bool = False) -> QPushButton:
-    """A button; the key Enter presses it only if `pressed` by default would be harmless."""
-    made = QPushButton(words)
+class GuardedCard(Card):
+    """A card whose buttons have effects: keys are ignored at first."""
+
+    def __init__(self) -> None:
+        super().__init__(urgent=True)
+        self._shown = time.monotonic()
+
+    @property
+    def guarded(self) -> bool:
+        """Whether the card has appeared too recently for a key to be meant for it."""
+        return time.monotonic() - self._shown < GUARD_SECONDS
+
+    def shown_again(self) -> None:
+        """The window was shown, or the card became visible: the time of the guard starts again."""
+        self._shown = time.monotonic()
+
+
+class EnterButton(QPushButton):
+    """A button that Enter presses as Space does; a repeat of a held Enter does not."""
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        plain = not event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
+        if event.key() in {Qt.Key.Key_Return, Qt.Key.Key_Enter} and plain:
+            if not event.isAutoRepeat():
+                self.click()
+        else:
+            super().keyPressEvent(event)
+
+
+def button(
+    words: str, pressed: Callable[[], None], *, main: bool = False, by_enter: bool = True
+) -> QPushButton:
+    """A button; without `by_enter`, Enter does not press it."""
+    made = EnterButton(words) if by_enter else QPushButton(words)
     made.setProperty("main", main)
     made.setAutoDefault(False)
     made.clicked.connect(lambda _checked=False: pressed())
@@ -122,14 +153,13 @@ class QuestionCard(Card):
         self._actions.answer(self.asked, option)
 
 
-class ApprovalCard(Card):
+class ApprovalCard(GuardedCard):
     """Calls with their exact arguments. Deny has the focus, plain Enter never allows, and keys are ignored at first."""
 
     def __init__(self, approval: Approval, actions: Actions, palette: Palette) -> None:
-        super().__init__(urgent=True)
+        super().__init__()
         self.approval = approval
         self._actions = actions
-        self._shown = time.monotonic()
         asked = approval.request
         tools = ", ".join(call.tool for call in asked.calls)
         words = f"Allow {tools}?" + (f" {asked.message}" if asked.message else "")
@@ -143,13 +173,13 @@ class ApprovalCard(Card):
         self.note.hide()
         self.box.addWidget(self.note)
         row = self.buttons()
-        self.deny_button = button("Deny", self.deny)
+        self.deny_button = button("Deny", self.deny, by_enter=False)
         self.scope_buttons = [
-            button(_SCOPES[scope], lambda scope=scope: self.allow(scope))  # type: ignore[misc]
+            button(_SCOPES[scope], lambda scope=scope: self.allow(scope), by_enter=False)  # type: ignore[misc]
             for scope in asked.scopes
             if scope in _SCOPES
         ]
-        self.allow_button = button("Allow once", self.allow, main=True)
+        self.allow_button = button("Allow once", self.allow, main=True, by_enter=False)
         for made in (*self.scope_buttons, self.allow_button):
             made.installEventFilter(self)
         for made in (self.deny_button, *self.scope_buttons, self.allow_button):
@@ -173,15 +203,6 @@ class ApprovalCard(Card):
 
     def focus(self) -> None:
         self.deny_button.setFocus()
-
-    @property
-    def guarded(self) -> bool:
-        """Whether the card has appeared too recently for a key to be meant for it."""
-        return time.monotonic() - self._shown < GUARD_SECONDS
-
-    def shown_again(self) -> None:
-        """The window was shown, or the card became visible: the time of the guard starts again."""
-        self._shown = time.monotonic()
 
     def allow(self, scope: str = "once") -> None:
         """Allows in a scope that the approval offers."""
@@ -209,11 +230,11 @@ class Differences(QSyntaxHighlighter):
             self.setFormat(len(QUOTED), len(line), self._colours[line[0]])
 
 
-class DecisionCard(Card):
-    """An interrupted step that may have taken effect, or a run that the daemon suspended."""
+class DecisionCard(GuardedCard):
+    """An interrupted step that may have taken effect, or a run that the daemon suspended. Stop has the focus."""
 
     def __init__(self, run: RunView, actions: Actions) -> None:
-        super().__init__(urgent=True)
+        super().__init__()
         step = run.unknown_step
         words = (
             f"“{run.title_of(step)}” was interrupted and may have taken effect."
@@ -226,9 +247,9 @@ class DecisionCard(Card):
         self._abort = button("Stop here", lambda: actions.resolve(Resolution.ABORT))
         self._done = button("It is done", lambda: actions.resolve(Resolution.DONE))
         self._retry = button("Run it again", lambda: actions.resolve(Resolution.RETRY))
-        self._done.setVisible(step is not None)
         for made in (self._abort, self._done, self._retry):
             row.addWidget(made)
+        self._done.setVisible(step is not None)  # after it has a parent: without one it would be a window
 
     def show_state(self, *, sent: bool, note: str) -> None:
         for widget in (self._abort, self._done, self._retry):

@@ -13,7 +13,7 @@ from aeon_popup.state.run_view import Stage
 from aeon_popup.state.session import SessionView
 from aeon_popup.trace import Trace
 from aeon_popup.ui.body import Body, Footer
-from aeon_popup.ui.cards import AnyCard, ApprovalCard, QuestionCard
+from aeon_popup.ui.cards import AnyCard, ApprovalCard, GuardedCard, QuestionCard
 from aeon_popup.ui.commands import Command, command_of, option_of
 from aeon_popup.ui.prompt import Prompt
 from aeon_popup.ui.theme import Palette, named, style_sheet
@@ -194,7 +194,7 @@ class Popup(Window):
         """
         if self.isVisible() and not self.is_seen:
             self._withdraw()
-        if isinstance(self.body.card, ApprovalCard):
+        if isinstance(self.body.card, GuardedCard):
             self.body.card.shown_again()
         self._draw()
         self.show()
@@ -264,7 +264,7 @@ class Popup(Window):
             return True
         if event.type() is not QEvent.Type.KeyPress:
             return False
-        if isinstance(self.body.card, ApprovalCard) and self.body.card.guarded and not self._history_shown:
+        if isinstance(self.body.card, GuardedCard) and self.body.card.guarded and not self._history_shown:
             self._trace("ignored", key=Qt.Key(event.key()).name)
             return True
         if (number := option_of(event)) and isinstance(self.body.card, QuestionCard):

@@ -1,0 +1,93 @@
+"""The cards of the window in a program of their own: their buttons can be reached at once, and only by keys that mean them."""
+
+import os
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+pytest.importorskip("PySide6.QtGui", reason="Qt is not installed here", exc_type=ImportError)
+
+from PySide6.QtCore import QEvent, QObject, Qt
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QApplication, QPushButton, QWidget
+
+from aeon_popup.trace import Trace
+from aeon_popup.ui.cards import EnterButton
+from aeon_popup.ui.popup import Popup, application
+from aeon_popup.ui.theme import DARK
+from tests.support.popup_pictures import NoActions
+from tests.support.popup_states import states
+
+
+class Windows(QObject):
+    """The windows that were shown while it watched the application."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.shown: list[QWidget] = []
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802 - the name is that of Qt
+        if event.type() is QEvent.Type.Show and isinstance(watched, QWidget) and watched.isWindow():
+            self.shown.append(watched)
+        return False
+
+
+@pytest.fixture
+def app() -> QApplication:
+    existing = QApplication.instance()
+    return existing if isinstance(existing, QApplication) else application(["cards"])
+
+
+@pytest.fixture
+def popup(app: QApplication) -> Iterator[Popup]:
+    """A window that shows a run without a card."""
+    actions: Any = NoActions()
+    made = Popup(actions, DARK, Trace(), composited=True, motion=False)
+    made.show_view(states()["running"])
+    made.appear()
+    app.processEvents()
+    yield made
+    made.hide()
+    made.deleteLater()
+
+
+@pytest.mark.parametrize(
+    ("state", "labels"),
+    [
+        ("decision", ["Stop here", "It is done", "Run it again"]),
+        ("choice", ["1  London City", "2  Heathrow"]),
+        ("approval", ["Deny", "For this run", "For this host", "Allow once"]),
+    ],
+)
+def test_tab_reaches_each_button_of_a_new_card(popup: Popup, state: str, labels: list[str]) -> None:
+    """The first button of a card that has just appeared has the focus, and the key Tab reaches the others at once, in order."""
+    popup.show_view(states()[state])
+    reached = []
+    for _ in labels:
+        focused = popup.focusWidget()
+        reached.append(focused.text() if isinstance(focused, QPushButton) else repr(focused))
+        popup.focusNextChild()
+    assert reached == labels
+
+
+def test_a_card_opens_no_window(app: QApplication, popup: Popup) -> None:
+    """No part of a card is shown as a window of its own, which would take the keyboard from the popup."""
+    windows = Windows()
+    app.installEventFilter(windows)
+    for state in ("decision", "question", "choice", "approval"):
+        popup.show_view(states()[state])
+    app.removeEventFilter(windows)
+    assert windows.shown == []
+
+
+@pytest.mark.parametrize("repeated", [False, True])
+def test_enter_presses_a_button_once(app: QApplication, repeated: bool) -> None:
+    """Enter presses a button, and the repeats of a held Enter do not, so that the Enter that opened a run decides nothing."""
+    made = EnterButton("Stop here")
+    pressed: list[bool] = []
+    made.clicked.connect(lambda: pressed.append(True))
+    key, modifiers = Qt.Key.Key_Return, Qt.KeyboardModifier.NoModifier
+    app.sendEvent(made, QKeyEvent(QEvent.Type.KeyPress, key, modifiers, "", repeated))
+    assert len(pressed) == (0 if repeated else 1)

@@ -70,6 +70,14 @@ _EXAMPLES: Final[tuple[tuple[str, tuple[JsonObject | str, ...]], ...]] = (
         ),
     ),
     (
+        "Till has left the club, take him out",
+        (
+            {"edit_file": {"path": "club/members.csv"}},
+            "removed: Till,120,no",
+            {ANSWER: "Till is no longer in club/members.csv."},
+        ),
+    ),
+    (
         "why is the sea salty?",
         (
             {

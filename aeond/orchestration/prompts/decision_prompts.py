@@ -93,17 +93,17 @@ def result_text(result: str) -> str:
 def composing_messages(
     composition: Composition, run: RunSnapshot, situation: Situation, results: Sequence[tuple[str, str]]
 ) -> tuple[Message, ...]:
-    """The conversation in which an argument is written: the view with the request below it. What was said before, what is
-    remembered and earlier results (a tool and its text) stand in between."""
+    """The conversation in which an argument is written: what was said before, what is remembered and earlier results (a tool and
+    its text), then the view with the request below it. Between these two a small model takes facts for a part of the view."""
     messages = [Message(Role.SYSTEM, composition.instructions)]
     for view, request, value in composition.examples:
         messages.append(Message(Role.USER, f"{view}\n\nRequest: {request}"))
         messages.append(Message(Role.AGENT, compact_json(value)))
     parts = [
-        composition.view,
         f"Said before:\n{run.context}" if run.context else "",
         facts_text(situation) if situation.facts else "",
         *(f"{tool}: {result}" for tool, result in results),
+        composition.view,
         f"Request: {run.text}",
     ]
     messages.append(Message(Role.USER, "\n\n".join(part for part in parts if part)))

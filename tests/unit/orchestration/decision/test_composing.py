@@ -100,7 +100,7 @@ async def test_the_argument_is_written_with_the_content_in_view() -> None:
         "Say what changes.",
         "old:\nx\n\nRequest: drop x",
         '["x"]',
-        f"{VIEW}\n\nRemembered: boat = Ida\n\nRequest: drop b",
+        f"Remembered: boat = Ida\n\n{VIEW}\n\nRequest: drop b",
     ]
 
 

@@ -47,15 +47,18 @@ def test_repeated_header_fields_cost_no_memory(
     daemon below 128 MiB, and another client is answered meanwhile and after."""
     with ExitStack() as clients, ExitStack() as stack:
         client = clients.enter_context(client_of(daemon))
+        accepted = 0
         for _ in range(connections):
-            connection = stack.enter_context(attacker(daemon.socket))
-            with suppress(OSError):
+            with suppress(OSError):  # the daemon may refuse the last ones, and may close any
+                connection = stack.enter_context(attacker(daemon.socket))
+                accepted += 1
                 connection.sendall(request(1, REMEMBERED + REPEATED * repetitions))
                 for number in range(1, 126):
                     connection.sendall(request(2 * number + 1, REPEATED * repetitions))
         answer(client)
         stack.close()
         answer(client)
+    assert accepted > connections // 2
     assert peak_mib(daemon) < MOST_MIB
 
 

@@ -49,9 +49,9 @@ func (daemonAgent) Name() string           { return "aeond" }
 func (daemonAgent) Capabilities() []string { return []string{"plan", "tools", "memory"} }
 
 // Process returns the answer; its metadata has the run_id. A run without an answer is an *Error (NO_ANSWER); so is one
-// that asks a question, which Client.Answer answers, and one that needs an approval.
+// that waits for a person, as of Client.Run.
 func (a daemonAgent) Process(ctx context.Context, message *Message) (*Message, error) {
-	watch, err := a.client.Ask(ctx, fmt.Sprint(message.Content))
+	watch, err := a.client.askAll(ctx, fmt.Sprint(message.Content))
 	if err != nil {
 		return nil, err
 	}

@@ -86,9 +86,10 @@ func (c *Client) Close() {
 }
 
 // Run creates a run, waits for its end and returns its answer. A run that ends without one is an *Error (NO_ANSWER) at once; so
-// is one that waits for a person: it asks a question, which Answer answers, needs an approval, or is suspended.
+// is one that waits for a person, also if a run that it started does: it asks a question, which Answer answers, needs an
+// approval, or is suspended. The message names the run that waits.
 func (c *Client) Run(ctx context.Context, text string) (*Answer, error) {
-	watch, err := c.Ask(ctx, text)
+	watch, err := c.askAll(ctx, text)
 	if err != nil {
 		return nil, err
 	}
@@ -103,6 +104,15 @@ func (c *Client) Ask(ctx context.Context, text string) (*Watch, error) {
 		return nil, err
 	}
 	return c.Watch(ctx, run.RunId, 0), nil
+}
+
+// askAll creates a run and follows it, and all runs below, from its first event.
+func (c *Client) askAll(ctx context.Context, text string) (*Watch, error) {
+	watch, err := c.Ask(ctx, text)
+	if err == nil {
+		watch.children, watch.childSeqs, watch.open = true, map[string]int64{}, map[string]bool{}
+	}
+	return watch, err
 }
 
 // Watch follows a run after an event; 0: from the first one. The end of ctx ends the watch; the run continues.

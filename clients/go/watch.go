@@ -20,6 +20,12 @@ type Watch struct {
 	runID             string
 	firstSeq, lastSeq int64
 
+	// With children, the watch also has the events of all runs below: the last seq of each, and those that have not ended.
+	children  bool
+	childSeqs map[string]int64
+	open      map[string]bool
+	runEnded  bool
+
 	stream   pb.RunService_WatchRunClient
 	cancel   context.CancelFunc
 	page     []*Event
@@ -37,7 +43,7 @@ func (w *Watch) Next() bool {
 		for len(w.page) > 0 {
 			event := w.page[0]
 			w.page = w.page[1:]
-			if event.Seq > w.lastSeq+1 {
+			if event.Seq > w.seqOf(event)+1 {
 				w.lost(broken("EVENTS_MISSING", "events are missing in the stream"))
 			} else if w.accept(event) {
 				w.event = event
@@ -75,16 +81,24 @@ func (w *Watch) Close() {
 	w.stream, w.cancel, w.page, w.ended = nil, nil, nil, true
 }
 
-// answer closes the watch at the end of the run, or when that waits for a person, and returns the event with its answer.
+// answer closes the watch at the end of the run, or when that or a run below waits for a person, and returns the event with
+// the answer of the run.
 func (w *Watch) answer() (*Event, error) {
 	defer w.Close()
 	var answered *Event
 	for w.Next() {
 		event := w.Event()
-		if event.GetInputRequested() != nil || event.GetApprovalRequested() != nil || event.GetRunSuspended() != nil {
-			break
+		if mayNeedAPerson(event) {
+			// The run may have continued since the event: its state tells.
+			run, err := w.client.Get(w.ctx, event.RunId)
+			if err != nil {
+				return nil, err
+			}
+			if run.State == pb.RunState_RUN_STATE_SUSPENDED || run.State == pb.RunState_RUN_STATE_AWAITING_INPUT {
+				return nil, noAnswer(event.RunId)
+			}
 		}
-		if event.GetAnswerComposed() != nil {
+		if event.GetAnswerComposed() != nil && event.RunId == w.runID {
 			answered = event
 		}
 	}
@@ -92,17 +106,28 @@ func (w *Watch) answer() (*Event, error) {
 		return nil, w.Err()
 	}
 	if answered == nil {
-		message := fmt.Sprintf("run %s has no answer: see its state", w.runID)
-		return nil, &Error{Code: codes.FailedPrecondition, Reason: "NO_ANSWER", Message: message}
+		return nil, noAnswer(w.runID)
 	}
 	return answered, nil
+}
+
+// mayNeedAPerson reports whether the run of an event started to wait for a person.
+func mayNeedAPerson(event *Event) bool {
+	return event.GetInputRequested() != nil || event.GetApprovalRequested() != nil || event.GetRunSuspended() != nil
+}
+
+func noAnswer(runID string) *Error {
+	message := fmt.Sprintf("run %s has no answer: see its state", runID)
+	return &Error{Code: codes.FailedPrecondition, Reason: "NO_ANSWER", Message: message}
 }
 
 // receive opens a stream if there is none, and receives a page.
 func (w *Watch) receive() {
 	if w.stream == nil {
 		limited, cancel := context.WithTimeout(w.ctx, w.client.options.StreamTimeout)
-		request := &pb.WatchRunRequest{RunId: w.runID, AfterSeq: w.lastSeq}
+		request := &pb.WatchRunRequest{
+			RunId: w.runID, AfterSeq: w.lastSeq, IncludeChildren: w.children, ChildSeqs: w.childSeqs,
+		}
 		stream, err := w.client.streams.WatchRun(limited, request)
 		w.cancel = cancel
 		if err != nil {
@@ -117,8 +142,8 @@ func (w *Watch) receive() {
 	switch {
 	case err == nil:
 		w.page = response.Events
-	case errors.Is(err, io.EOF) && w.firstSeq > 0 && w.firstSeq == w.lastSeq:
-		w.ended = true // the run had ended before this watch began
+	case errors.Is(err, io.EOF) && (w.runEnded || w.firstSeq > 0 && w.firstSeq == w.lastSeq):
+		w.ended = true // the run has ended, maybe before this watch began, and so have all runs below
 	case errors.Is(err, io.EOF):
 		w.lost(broken("STREAM_ENDED", "the stream ended before the run did"))
 	default:
@@ -126,17 +151,51 @@ func (w *Watch) receive() {
 	}
 }
 
+// isOwn reports whether an event is one of the run itself, and not of a run below.
+func (w *Watch) isOwn(event *Event) bool { return !w.children || event.RunId == w.runID }
+
+// seqOf returns the last seq that was received of the run of an event.
+func (w *Watch) seqOf(event *Event) int64 {
+	if w.isOwn(event) {
+		return w.lastSeq
+	}
+	return w.childSeqs[event.RunId]
+}
+
 // accept reports whether to return the event: each numbered event once, live updates always.
 func (w *Watch) accept(event *Event) bool {
 	if event.Seq == 0 {
 		return true
 	}
-	if event.Seq <= w.lastSeq {
+	if event.Seq <= w.seqOf(event) {
 		return false
 	}
-	w.lastSeq, w.ended = event.Seq, event.GetRunEnded() != nil
+	if w.isOwn(event) {
+		w.lastSeq = event.Seq
+		w.runEnded = event.GetRunEnded() != nil
+	} else {
+		w.childSeqs[event.RunId] = event.Seq
+	}
+	if w.children {
+		w.noteChild(event)
+	}
+	w.ended = w.runEnded && len(w.open) == 0
 	w.lostAt, w.tries = time.Time{}, 0
 	return true
+}
+
+// noteChild notes the runs below that start and end with an event.
+func (w *Watch) noteChild(event *Event) {
+	if started := event.GetChildRunStarted(); started != nil {
+		w.open[started.ChildRunId] = true
+	}
+	if event.GetRunEnded() != nil {
+		delete(w.open, event.RunId)
+	}
+	if ended := event.GetChildRunEnded(); ended != nil {
+		delete(w.open, ended.ChildRunId)
+		delete(w.childSeqs, ended.ChildRunId)
+	}
 }
 
 // lost waits before the next attempt, or ends the watch if that cannot help.

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from aeond_client import Client
+from aeond_client.errors import NoAnswerError
 from aeond_client.runs import RunState
 from tests.support.conformance import DEADLINE_SECONDS
 from tests.support.daemon_process import daemon_folder
@@ -15,12 +16,29 @@ from tests.support.stages import Stage, planned, staged
 from tests.support.stubs import STUBS, environment
 
 (GO,) = (stub for stub in STUBS if stub.name == "Go")
+TEMPLATE = """
+description = "Asks for a mood and writes a poem."
+task = "Write lines about the subject."
+hints = ["poem"]
+instructions = "You write one line."
+tools = ["request_user_input"]
+example = { subject = "rain" }
+
+[inputs.subject]
+description = "What it is about"
+"""
 SCRIPT = {
     "rules": [
+        {
+            "contains": "You plan how",
+            "pattern": "snow",
+            "json": {"steps": [{"tool": "request_user_input", "arguments": {"prompt": "Which mood?"}}]},
+        },
         {"contains": "reply only: @tools", "text": "@tools"},
         planned("Add the numbers", {"tool": "calculator", "arguments": {"expression": "1 + 1"}}),
         planned("Let me choose", {"tool": "request_user_input", "arguments": {"prompt": "Which?"}}),
         planned("Write my notes", {"tool": "write_file", "arguments": {"path": "a", "content": "b"}}),
+        planned("Have it written", {"tool": "poem", "arguments": {"subject": "snow"}}),
         {"text": "All done."},
     ]
 }
@@ -28,9 +46,14 @@ SCRIPT = {
 
 @pytest.fixture(scope="module")
 def stage() -> Iterator[Stage]:
-    """A daemon that asks before it changes a file."""
-    with daemon_folder() as folder, staged(folder, {"policy": {"profile": "ask"}}, SCRIPT) as stage:
-        yield stage
+    """A daemon that asks before it changes a file, with a template whose run asks a question."""
+    with daemon_folder() as folder:
+        templates = folder / "templates"
+        templates.mkdir()
+        (templates / "poem.toml").write_text(TEMPLATE, encoding="utf-8")
+        tools = {"templates": [str(templates)], "subtasks": ["poem"]}
+        with staged(folder, {"policy": {"profile": "ask"}, "tools": tools}, SCRIPT) as stage:
+            yield stage
 
 
 def processed(stage: Stage, text: str) -> Any:
@@ -62,17 +85,40 @@ def test_a_run_that_needs_a_person_is_an_error(stage: Stage, request_text: str) 
         assert client.list_runs()[0].state is RunState.AWAITING_INPUT
 
 
-def test_the_first_example_reports_a_run_that_needs_a_person(stage: Stage) -> None:
-    """`Client.Run` fails with NO_ANSWER when its run asks a question, and the run waits on."""
+def asked(stage: Stage, text: str) -> tuple[int, str]:
+    """The exit status of the first example, and its output of errors."""
     done = subprocess.run(
-        GO.example_command("ask", "Let me choose"),
+        GO.example_command("ask", text),
         env=environment(AEOND_SOCKET=stage.socket),
         capture_output=True,
         text=True,
         check=False,
         timeout=DEADLINE_SECONDS,
     )
+    return done.returncode, done.stderr
+
+
+def test_the_first_example_reports_a_run_that_needs_a_person(stage: Stage) -> None:
+    """`Client.Run` fails with NO_ANSWER when its run asks a question, and the run waits on."""
+    status, errors = asked(stage, "Let me choose")
     with Client(stage.socket) as client:
         run = client.list_runs()[0]
-    assert (done.returncode, run.state) == (1, RunState.AWAITING_INPUT)
-    assert f"NO_ANSWER: run {run.run_id} has no answer" in done.stderr
+    assert (status, run.state) == (1, RunState.AWAITING_INPUT)
+    assert f"NO_ANSWER: run {run.run_id} has no answer" in errors
+
+
+def test_a_run_below_that_needs_a_person_is_an_error(stage: Stage) -> None:
+    """`Client.Run` fails with NO_ANSWER and the id of the run that asks when that is one that its run started, as the client of
+    Python does; all of them wait on. An agent does the same.
+    """
+    status, errors = asked(stage, "Have it written")
+    with Client(stage.socket) as client:
+        child, parent = client.list_runs()[:2]
+        with pytest.raises(NoAnswerError) as raised:
+            client.run("Have it written")
+        below = client.list_runs()[0]
+        assert raised.value.run == client.get_run(below.run_id)
+    assert (status, child.parent_run_id) == (1, parent.run_id)
+    assert (child.state, below.state) == (RunState.AWAITING_INPUT, RunState.AWAITING_INPUT)
+    assert f"NO_ANSWER: run {child.run_id} has no answer" in errors
+    assert processed(stage, "Have it written")["error"]["reason"] == "NO_ANSWER"

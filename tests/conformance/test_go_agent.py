@@ -108,9 +108,7 @@ def test_the_first_example_reports_a_run_that_needs_a_person(stage: Stage) -> No
 
 
 def test_a_run_below_that_needs_a_person_is_an_error(stage: Stage) -> None:
-    """`Client.Run` fails with NO_ANSWER and the id of the run that asks when that is one that its run started, as the client of
-    Python does; all of them wait on. An agent does the same.
-    """
+    """`Client.Run` and an agent fail with NO_ANSWER and the id of a run below theirs that asks, as the client of Python does."""
     status, errors = asked(stage, "Have it written")
     with Client(stage.socket) as client:
         child, parent = client.list_runs()[:2]

@@ -6,6 +6,7 @@ from aeond.domain.messages import Message
 from aeond.domain.values import JsonObject
 from aeond.orchestration.answer.answerer import StepAnswerer
 from aeond.orchestration.budget.profiling import AdaptiveDepth
+from aeond.orchestration.decision.composing import Composer
 from aeond.orchestration.decision.constrained import ConstrainedDecisions
 from aeond.orchestration.decision.decider import Decider
 from aeond.orchestration.decision.interfaces import DecisionModel, Offer
@@ -46,7 +47,7 @@ def phases_over(
         llm,
         Offers(registry, invoker),
         situations,
-        validator,
+        Composer(llm, invoker, validator),
     )
     return PhaseOrchestrator(
         references=references,

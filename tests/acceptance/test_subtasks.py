@@ -12,18 +12,8 @@ from aeond_client.events import ChildRunEnded, ChildRunStarted, InputRequested, 
 from aeond_client.runs import Plan, PlanStep, RunState
 from tests.support.aeonctl import command, environment, finished
 from tests.support.daemon_process import DaemonProcess
+from tests.support.poem import POEM
 
-POEM = """
-description = "Asks for a mood and writes a poem."
-task = "Write a poem."
-hints = ["poem"]
-instructions = "You write one line."
-tools = ["request_user_input"]
-example = { subject = "rain" }
-
-[inputs.subject]
-description = "What it is about"
-"""
 RULES = [
     {"contains": "You plan how", "pattern": "rain", "json": {"steps": [{"agent": "llm"}]}},
     {

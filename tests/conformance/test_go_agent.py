@@ -2,7 +2,7 @@
 
 import json
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pytest
@@ -12,21 +12,11 @@ from aeond_client.errors import NoAnswerError
 from aeond_client.runs import RunState
 from tests.support.conformance import DEADLINE_SECONDS
 from tests.support.daemon_process import daemon_folder
+from tests.support.poem import POEM
 from tests.support.stages import Stage, planned, staged
 from tests.support.stubs import STUBS, environment
 
 (GO,) = (stub for stub in STUBS if stub.name == "Go")
-TEMPLATE = """
-description = "Asks for a mood and writes a poem."
-task = "Write lines about the subject."
-hints = ["poem"]
-instructions = "You write one line."
-tools = ["request_user_input"]
-example = { subject = "rain" }
-
-[inputs.subject]
-description = "What it is about"
-"""
 SCRIPT = {
     "rules": [
         {
@@ -50,23 +40,26 @@ def stage() -> Iterator[Stage]:
     with daemon_folder() as folder:
         templates = folder / "templates"
         templates.mkdir()
-        (templates / "poem.toml").write_text(TEMPLATE, encoding="utf-8")
+        (templates / "poem.toml").write_text(POEM, encoding="utf-8")
         tools = {"templates": [str(templates)], "subtasks": ["poem"]}
         with staged(folder, {"policy": {"profile": "ask"}, "tools": tools}, SCRIPT) as stage:
             yield stage
 
 
-def processed(stage: Stage, text: str) -> Any:
-    """The reply of the agent to a message, or its error."""
-    done = subprocess.run(
-        GO.command("agent", text),
+def _ended(stage: Stage, command: Sequence[str]) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        command,
         env=environment(AEOND_SOCKET=stage.socket),
         capture_output=True,
         text=True,
         check=False,
         timeout=DEADLINE_SECONDS,
     )
-    return json.loads(done.stdout)
+
+
+def processed(stage: Stage, text: str) -> Any:
+    """The reply of the agent to a message, or its error."""
+    return json.loads(_ended(stage, GO.command("agent", text)).stdout)
 
 
 def test_the_reply_is_the_answer_of_a_run(stage: Stage) -> None:
@@ -87,14 +80,7 @@ def test_a_run_that_needs_a_person_is_an_error(stage: Stage, request_text: str) 
 
 def asked(stage: Stage, text: str) -> tuple[int, str]:
     """The exit status of the first example, and its output of errors."""
-    done = subprocess.run(
-        GO.example_command("ask", text),
-        env=environment(AEOND_SOCKET=stage.socket),
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=DEADLINE_SECONDS,
-    )
+    done = _ended(stage, GO.example_command("ask", text))
     return done.returncode, done.stderr
 
 

@@ -5,11 +5,12 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
 from typing import Final, NamedTuple
 
 from tests.support.repository import ROOT, python_files, tree_of
 
-PROMPTS: Final = "aeond/orchestration/prompts"
+PROMPTS: Final = ("aeond/orchestration/prompts", "aeond/capabilities/tools/editing")
 MOST_SHARED: Final = 0.5
 INSTRUCTION_SHARE: Final = 0.33  # a passage that shares less of its own words is an instruction, no example
 SHORT_WORD: Final = 2  # letters
@@ -26,23 +27,24 @@ class Overlap(NamedTuple):
     share: float
 
 
-def passages(folder: str = PROMPTS) -> Iterator[str]:
-    """Every line or sentence in a text of the folder, docstrings left out, and in its files that are no code."""
-    for path in python_files(folder):
-        tree = tree_of(path)
-        documented = {
-            ast.get_docstring(node, clean=False) for node in ast.walk(tree) if isinstance(node, _DOCUMENTED)
-        }
-        for node in ast.walk(tree):
-            if (
-                isinstance(node, ast.Constant)
-                and isinstance(node.value, str)
-                and node.value not in documented
-            ):
-                yield from PASSAGE.findall(node.value)
-    for path in sorted((ROOT / folder).rglob("*")):
-        if path.is_file() and path.suffix not in {".py", ".pyc"}:
-            yield from PASSAGE.findall(path.read_text("utf-8"))
+def passages(folders: Sequence[str] = PROMPTS) -> Iterator[str]:
+    """Every line or sentence in a text of the folders, docstrings left out, and in their files that are no code."""
+    for folder in folders:
+        for path in python_files(folder):
+            yield from _passages_of(path)
+        for path in sorted((ROOT / folder).rglob("*")):
+            if path.is_file() and path.suffix not in {".py", ".pyc"}:
+                yield from PASSAGE.findall(path.read_text("utf-8"))
+
+
+def _passages_of(path: Path) -> Iterator[str]:
+    tree = tree_of(path)
+    documented = {
+        ast.get_docstring(node, clean=False) for node in ast.walk(tree) if isinstance(node, _DOCUMENTED)
+    }
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value not in documented:
+            yield from PASSAGE.findall(node.value)
 
 
 def overlaps(texts: Iterable[str], cases: Sequence[str]) -> Iterator[Overlap]:

@@ -15,6 +15,7 @@ from tests.eval.verdicts import EvalSet, OnVerdict, Terms
 
 OPEN: Final = "open"
 FOLDER: Final = Path(__file__).parent / "sets"
+CHANGES: Final = Path(__file__).parent / "changes"
 
 
 def set_of_file(name: str, path: Path, *, quiet: bool = False) -> EvalSet:
@@ -34,6 +35,8 @@ SETS: Final = (
     EvalSet("reach", 0.70, judge_reach),
     EvalSet("simple", 0.0, judge_simple),  # what anyone might ask, to the daemon and in a plain chat
     EvalSet("hard", 0.0, judge_hard),
+    # Of changes of files, on which ADR 0091 was found.
+    *(set_of_file(path.stem, path) for path in sorted(CHANGES.glob("*.toml"))),
     # Written by people who did not see the product: for daily work, so that the open set stays a measure.
     *(set_of_file(path.stem, path) for path in sorted(FOLDER.glob("*.toml"))),
 )

@@ -1,8 +1,8 @@
 """Examples in prompts are not taken from the cases that judge them."""
 
 from tests.eval.case_files import read_case_file
-from tests.eval.cases import HERE
 from tests.eval.example_overlap import overlaps, passages
+from tests.eval.known_sets import CHANGES, FOLDER
 from tests.eval.own_sets import everyday_cases, hard_cases, simple_cases
 from tests.eval.references import read_cases
 from tests.eval.subtasks.judging import read_requests
@@ -11,7 +11,7 @@ from tests.eval.subtasks.judging import read_requests
 def own_requests() -> list[str]:
     """The requests of all sets of the repository."""
     placed = [*everyday_cases(), *hard_cases(), *simple_cases()]
-    for path in sorted((HERE / "sets").glob("*.toml")):
+    for path in (*sorted(FOLDER.glob("*.toml")), *sorted(CHANGES.glob("*.toml"))):
         placed += read_case_file(path)
     return [one.case.says for one in placed] + [case.says for case in read_cases()]
 

@@ -6,10 +6,10 @@ import pytest
 
 from tests.eval.case_files import Placed, read_case_file
 from tests.eval.cases import Effects, missed
-from tests.eval.known_sets import FOLDER
+from tests.eval.known_sets import CHANGES, FOLDER
 
 FILES = sorted(FOLDER.glob("*.toml"))
-PLACED = [placed for path in FILES for placed in read_case_file(path)]
+PLACED = [placed for path in (*FILES, *sorted(CHANGES.glob("*.toml"))) for placed in read_case_file(path)]
 
 
 def answered(placed: Placed, answer: str) -> tuple[str, ...]:

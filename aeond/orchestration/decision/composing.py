@@ -1,6 +1,6 @@
 """Completes a call: an argument that depends on content is written in a separate conversation, with the content in view.
 
-In the conversation of a decision a small model writes such an argument from memory. docs/evaluation.md has the measurements.
+In the conversation of a decision a small model writes such an argument from memory. ADR 0091 has the measurements.
 """
 
 from collections.abc import Sequence

@@ -44,7 +44,7 @@ from aeond.orchestration.decision.results import results_length, turns_of
 from aeond.orchestration.interfaces import Judgement, RouteChoice, discard_text
 from aeond.orchestration.planning.plan_parsing import describe_call
 from aeond.orchestration.prompts.decision_prompts import REPEATED, request_text
-from aeond.ports import LLMAdapter, TextSink, Validator
+from aeond.ports import LLMAdapter, TextSink
 from aeond.ports.situations import Situations
 
 MAX_RESULT_CHARS: Final = 12_000
@@ -70,7 +70,7 @@ class Decider:
     llm: LLMAdapter
     offers: Offers
     situations: Situations
-    validator: Validator
+    composer: Composer
 
     async def choose(self, snapshot: RunSnapshot, grant: Grant, on_text: TextSink) -> Outcome[RouteChoice]:
         situation = await self.situations.observe(snapshot)
@@ -166,8 +166,7 @@ class Decider:
         if begun is None:
             return decided
         call, spec = begun
-        composer = Composer(self.llm, self.offers.invoker, self.validator)
-        whole = await composer.complete(call, spec, snapshot, situation, steps, grant)
+        whole = await self.composer.complete(call, spec, snapshot, situation, steps, grant)
         if whole is not None:
             return success(CallTool(whole))
         if call != decided.value.call:

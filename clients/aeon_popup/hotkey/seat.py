@@ -81,16 +81,14 @@ class Seat:
         while self._drop_error():
             pass
 
-    def shows(self, window: int, *, active: bool) -> bool:
-        """Whether the user sees a mapped window: it is on the workspace that is shown, and it has the focus or other windows
-        cover less than half of it. A window manager decides about the focus, and not Qt, so `active` is not used. True if the
-        window manager does not report these things.
+    def shows(self, window: int) -> bool | None:
+        """Whether the user sees a mapped window: it is on the workspace that is shown, and it has the focus of the window
+        manager or other windows cover less than half of it. None if the window manager does not tell.
         """
-        del active
         try:
             return self._shows(window)
         except xcffib.Error:
-            return True
+            return None
 
     def _shows(self, window: int) -> bool:
         current = self._property(self._root, _CURRENT)

@@ -28,7 +28,7 @@ class Seat(Protocol):
     """Focus and keys of the display, and what the user sees; `hotkey.seat.Seat` implements it."""
 
     def activate(self, window: int) -> None: ...
-    def shows(self, window: int, *, active: bool) -> bool: ...
+    def shows(self, window: int) -> bool | None: ...
     def escape_is_held(self) -> bool: ...
 
 
@@ -38,10 +38,8 @@ class NoSeat:
     def activate(self, window: int) -> None:
         """Does nothing."""
 
-    def shows(self, window: int, *, active: bool) -> bool:
-        """Whether the window has the focus: a program cannot know where its window is, or what covers it."""
-        del window
-        return active
+    def shows(self, window: int) -> bool | None:
+        """None: a program cannot know where its window is, or what covers it."""
 
     def escape_is_held(self) -> bool:
         return False
@@ -125,11 +123,13 @@ class Window(QWidget):
 
     @property
     def is_seen(self) -> bool:
-        """Whether the window is visible to the user, not only to the display."""
-        focused = QGuiApplication.focusWindow() is self.windowHandle()
-        return self.isVisible() and self._seat.shows(
-            int(self.winId()), active=focused or self.isActiveWindow()
-        )
+        """Whether the window is visible to the user, not only to the display; where the display does not tell, whether it has the
+        focus."""
+        if not self.isVisible():
+            return False
+        seen = self._seat.shows(int(self.winId()))
+        focused = QGuiApplication.focusWindow() is self.windowHandle() or self.isActiveWindow()
+        return focused if seen is None else seen
 
     def take_focus(self, attempts: int = _FOCUS_ATTEMPTS) -> None:
         """Raises the window and asks for the focus. A window manager that is still busy with the last time the

@@ -1,7 +1,7 @@
 """The conversation in which a small model writes the changes of a file: with the file in view, and its lines as values.
 
 A small model that names the old text from memory names the wrong line, or replaces a line where one is to be added.
-docs/evaluation.md has the measurements.
+ADR 0091 has the measurements.
 """
 
 import os
@@ -82,20 +82,15 @@ class EditConversation:
         named = [line for line in dict.fromkeys(shown) if any(map(str.isalnum, line))]
         if not named or sum(map(len, shown)) > MAX_SHOWN_CHARS:
             return None
-        return Composition(
-            _INSTRUCTIONS,
-            _EXAMPLES,
-            "\n".join([f"{path}:", *shown]),
-            _schema([n for n in named if n != _GAP]),
-        )
+        return Composition(_INSTRUCTIONS, _EXAMPLES, "\n".join([f"{path}:", *shown]), _schema(named))
 
 
 def shown_lines(lines: Sequence[str], path: str, request: str) -> Sequence[str]:
-    """All lines; of many the first, the last ones and those that share most with the request, with gaps marked."""
-    if len(lines) <= MAX_SHOWN_LINES:
+    """All lines; of many or long ones the first, the last ones and those that share most with the request, with gaps marked."""
+    if len(lines) <= MAX_SHOWN_LINES and sum(map(len, lines)) <= MAX_SHOWN_CHARS:
         return lines
     numbered = [Line(path, number, line) for number, line in enumerate(lines)]
-    kept = {0, *range(len(lines) - _END_LINES, len(lines))}
+    kept = {0, *range(max(len(lines) - _END_LINES, 0), len(lines))}
     kept |= {line.number for line in rank(request, numbered, MAX_SHOWN_LINES // 2, MAX_SHOWN_LINES // 2)}
     shown: list[str] = []
     before = -1

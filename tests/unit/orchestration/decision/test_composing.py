@@ -10,6 +10,7 @@ from aeond.domain.runs.run import RunSnapshot
 from aeond.domain.runs.situations import Situation
 from aeond.domain.tools import Composition, Effect, ToolCall, ToolContext
 from aeond.domain.values import JsonObject
+from aeond.orchestration.decision.composing import Composer
 from aeond.orchestration.decision.constrained import ConstrainedDecisions
 from aeond.orchestration.decision.decider import Decider
 from aeond.orchestration.decision.offers import Offers
@@ -84,8 +85,9 @@ async def chosen(
     tools.register(ChangeTool(CHANGE))
     check = PlanValidator(tools, ())
     decisions = ConstrainedDecisions(llm, DecisionReading(Supervisor(llm, check), check))
-    offers = Offers(tools, Composing({}, composition))
-    decider = Decider(lambda: decisions, llm, offers, Seen(), check)
+    invoker = Composing({}, composition)
+    composer = Composer(llm, invoker, check)
+    decider = Decider(lambda: decisions, llm, Offers(tools, invoker), Seen(), composer)
     return await decider.choose(run_of(request="drop b"), grant(llm_calls=calls), discard_text), llm
 
 

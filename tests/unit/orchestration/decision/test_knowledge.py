@@ -10,6 +10,7 @@ from aeond.capabilities.llm.adapters.scripted import Rule, Script, ScriptedLLM
 from aeond.domain.llm import LikelyToken
 from aeond.domain.runs.run import RunSnapshot
 from aeond.domain.runs.situations import Situation
+from aeond.orchestration.decision.composing import Composer
 from aeond.orchestration.decision.constrained import ConstrainedDecisions
 from aeond.orchestration.decision.decider import Decider
 from aeond.orchestration.decision.knowledge import HELD_CHARS, knowledge_odds, repeats_a_fact
@@ -51,9 +52,9 @@ def decider(
     )
     check = validator(LOOK)
     decisions = ConstrainedDecisions(llm, DecisionReading(Supervisor(llm, check), check))
-    return Decider(
-        lambda: decisions, llm, Offers(registry(LOOK), PlainInvoker({})), Seen(situation), check
-    ), llm
+    invoker = PlainInvoker({})
+    composer = Composer(llm, invoker, check)
+    return Decider(lambda: decisions, llm, Offers(registry(LOOK), invoker), Seen(situation), composer), llm
 
 
 async def chosen(subject: Decider, calls: int = 10) -> tuple[str, str]:

@@ -67,6 +67,16 @@ async def test_a_long_file_is_shown_by_the_lines_near_the_request(tmp_path: Path
     assert not admits(composition, [{"remove": "..."}])
 
 
+async def test_long_lines_are_shown_as_far_as_they_are_near_the_request(tmp_path: Path) -> None:
+    """A file whose few lines are too long together is shown like one of many lines."""
+    lines = [f"{number} {'word ' * 30}" for number in range(50)]
+    lines[20] = "the lighthouse keeper"
+    composition = await begun(tmp_path, "\n".join(lines), "who keeps the lighthouse")
+    assert composition is not None
+    assert "...\nthe lighthouse keeper\n..." in composition.view
+    assert len(composition.view) < 1_000
+
+
 @pytest.mark.parametrize(
     "text", [b"caf\xe9", b"a\0b", b"", b"--\n", b"x" * (MAX_SEEN_BYTES + 1), b"x" * 5_000]
 )

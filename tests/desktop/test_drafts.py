@@ -112,7 +112,7 @@ def test_a_follow_up_survives_each_way_to_leave_it(desk: Desk) -> None:
 
 @pytest.mark.parametrize("desk", ["question"], indirect=True)
 def test_an_answer_that_was_begun_survives_a_restart_of_the_daemon(desk: Desk) -> None:
-    """What was typed for a question is in the field again when the daemon is back, and after a look at another session."""
+    """Text typed for a question is in the field again when the daemon is back, and after a look at another session."""
     desk.type("London")
     desk.controller.apply([DOWN])
     assert desk.answer() is None

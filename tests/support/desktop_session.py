@@ -197,7 +197,7 @@ class Traced:
 
     @property
     def log(self) -> str:
-        """What the program has said; "" if that goes elsewhere."""
+        """The program's output so far; "" if that goes elsewhere."""
         return self._log.read_text(encoding="utf-8") if self._log.exists() else ""
 
     def wait_for(self, what: str, since: int = 0, **fields: Any) -> Entry:

@@ -89,7 +89,7 @@ class KwinSession(Session):
         self.run("kill", "-KILL", reply.split()[-1])
 
     def colour(self, x: int, y: int) -> str:
-        """What the screen shows at this place, as #rrggbb."""
+        """The colour of the screen at this place, as #rrggbb."""
         connection = connect(self._outer.display)
         try:
             root = connection.get_setup().roots[0].root

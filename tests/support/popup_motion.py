@@ -1,4 +1,4 @@
-"""What a desktop that has animations, and can switch them off, means for the popup: on its double and on a real one."""
+"""Desktops whose animations can be switched off, as the popup sees them: a double and a real one."""
 
 from typing import Protocol
 

@@ -85,7 +85,7 @@ def test_retry_starts_the_daemon_or_sends_the_failed_request_again(world: World)
 
 
 def test_a_reply_that_was_begun_is_kept_until_the_question_is_answered(world: World) -> None:
-    """What was typed for a question stays while the run waits for it, and goes with the answer."""
+    """Text typed for a question stays while the run waits for it, and goes with the answer."""
     world.has(sent(), ASKED)
     run = world.view.shown
     assert run is not None

@@ -1,4 +1,4 @@
-"""What settings of desktops mean for animations."""
+"""Settings of desktops that switch animations off."""
 
 import pytest
 

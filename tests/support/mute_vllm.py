@@ -1,13 +1,21 @@
-"""A program that takes vLLM's command line, says at once that it is ready, and agrees to whatever it is asked."""
+"""A program that takes vLLM's command line, says at once that it is ready, and agrees to whatever it is asked.
+
+Where there is a pipe `falling-asleep` beside its socket it sleeps once somebody has opened and closed that for writing.
+"""
 
 import sys
 from pathlib import Path
 
 SOURCE = """
-import http.server, json, socketserver, sys, threading
+import http.server, json, os, socketserver, sys, threading
+
+LISTENING = sys.argv[sys.argv.index("--guard") + 1]
+FALLING_ASLEEP = os.path.join(os.path.dirname(LISTENING), "falling-asleep")
 
 class Agreeing(http.server.BaseHTTPRequestHandler):
     def do_POST(self):
+        if self.path.startswith("/sleep") and os.path.exists(FALLING_ASLEEP):
+            open(FALLING_ASLEEP).read()
         self.rfile.read(int(self.headers.get("content-length") or 0))
         self.send_response(200)
         self.send_header("content-length", "2")
@@ -23,7 +31,7 @@ class Agreeing(http.server.BaseHTTPRequestHandler):
     def log_message(self, *arguments):
         pass
 
-server = socketserver.ThreadingUnixStreamServer(sys.argv[sys.argv.index("--guard") + 1], Agreeing)
+server = socketserver.ThreadingUnixStreamServer(LISTENING, Agreeing)
 threading.Thread(target=server.serve_forever, daemon=True).start()
 print(json.dumps({"ready": True}), flush=True)
 sys.stdin.read()

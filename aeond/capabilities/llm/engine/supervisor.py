@@ -83,6 +83,7 @@ class EngineSupervisor(BackgroundTasks, Generic[R]):
         self._requests = 0
         self.measurements = Measurements(clock)
         self._watch = Watchdog(clock)
+        self._unwatched = OpenAIClient(UnixSocket(self._socket), Watchdog(clock))
 
     async def __aenter__(self) -> Self:
         make_private(self._folder)
@@ -154,10 +155,12 @@ class EngineSupervisor(BackgroundTasks, Generic[R]):
         if resident is not None and client is not None:
             self._resident = None  # new requests wait from here on
             try:
-                if await self._program.sleep(client) and self._client is client:
-                    self._sleeper = resident, client
-                    self._show(EngineState.ASLEEP)
-                    return
+                # It answers once its weights are moved, later than any other answer may come.
+                with anyio.move_on_after(self._settings.load_seconds):
+                    if await self._program.sleep(self._unwatched) and self._client is client:
+                        self._sleeper = resident, client
+                        self._show(EngineState.ASLEEP)
+                        return
             except (LLMError, OverloadedError) as error:
                 logger.warning("the engine does not sleep and is unloaded: %s", error.message)
         await self.unload()
@@ -192,8 +195,8 @@ class EngineSupervisor(BackgroundTasks, Generic[R]):
         measured = self.measurements.metrics()
         if self._resident is None:
             return measured
-        # Not by the engine's watchdog: an engine that answers here may still be silent to its requests.
-        return await seen_by(OpenAIClient(UnixSocket(self._socket), Watchdog(self._clock)), measured)
+        # An engine that answers here may still be silent to its requests.
+        return await seen_by(self._unwatched, measured)
 
     # ------------------------------------------------------------------ for the adapter
 

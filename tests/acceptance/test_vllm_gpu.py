@@ -55,7 +55,10 @@ async def test_a_killed_core_is_replaced(vllm_on_gpu: RealVllm) -> None:
 async def test_want_of_gpu_memory_says_what_to_change(tmp_path: Path) -> None:
     """An engine that asks for more than the GPU has fails at its start with the settings that make it smaller."""
     needs_gpu()
-    async with running_vllm(tmp_path, gpu=True, kv_cache_gib=100_000.0) as running:
+    # Its share is free beside the session's engine, which would be the reason else.
+    async with running_vllm(
+        tmp_path, gpu=True, gpu_memory_utilization=0.3, kv_cache_gib=100_000.0
+    ) as running:
         with pytest.raises(LLMError, match=r"vllm\.kv_cache_gib") as failed:
             await running.llm.generate(SHORT)
     assert failed.value.reason == "ENGINE_OUT_OF_MEMORY"

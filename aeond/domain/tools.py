@@ -82,13 +82,15 @@ class Composition:
     """The conversation in which a model writes one argument of a call.
 
     `instructions` say what to write, `examples` are views and requests with the value written for them, `view` shows what the
-    call would change, and `schema` admits the values that are possible for it.
+    call would change or read, and `schema` admits the values that are possible for it. Without `facts` the remembered facts
+    are left out: a model that needs none takes them for values of the view.
     """
 
     instructions: str
     examples: tuple[tuple[str, str, JsonValue], ...]
     view: str
     schema: JsonObject
+    facts: bool = True
 
 
 def description_digest(spec: ToolSpec) -> str:

@@ -10,7 +10,11 @@ from typing import Final, NamedTuple
 
 from tests.support.repository import ROOT, python_files, tree_of
 
-PROMPTS: Final = ("aeond/orchestration/prompts", "aeond/capabilities/tools/editing")
+PROMPTS: Final = (
+    "aeond/orchestration/prompts",
+    "aeond/capabilities/tools/editing",
+    "aeond/capabilities/tools/tables",
+)
 MOST_SHARED: Final = 0.5
 INSTRUCTION_SHARE: Final = 0.33  # a passage that shares less of its own words is an instruction, no example
 SHORT_WORD: Final = 2  # letters

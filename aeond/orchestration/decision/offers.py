@@ -45,7 +45,7 @@ class Offers:
 
     async def next(self, run: RunSnapshot, situation: Situation) -> Offer:
         """The offer after a result. The user is not asked again after a question was left without an answer. After
-        one of the first failures the run goes on: the failed tool and those that only look are offered."""
+        one of the first failures the run goes on: the failed tool and those that look something up are offered."""
         unanswered = {
             step.step.tool_call.tool
             for step in run.steps_in(StepState.FAILED)
@@ -85,13 +85,16 @@ def _after_failure(
     failed = next((spec for spec in specs if call is not None and spec.name == call.tool), None)
     if failed is None or failed.asks_user:
         return ()
-    looking = (Effect.PURE, Effect.READ)
     return tuple(
         spec
         for spec in specs
-        if spec is failed
-        or (spec.effect in looking and not spec.asks_user and (situation.more_files or not spec.shows_names))
+        if spec is failed or (situation.more_files if spec.shows_names else _looks_something_up(spec))
     )
+
+
+def _looks_something_up(spec: ToolSpec) -> bool:
+    """Whether the tool reads what its arguments name."""
+    return spec.effect is Effect.READ and not spec.asks_user and bool(spec.input_schema.get("required"))
 
 
 def _uncovered(specs: tuple[ToolSpec, ...], situation: Situation) -> tuple[ToolSpec, ...]:

@@ -101,7 +101,7 @@ def composing_messages(
         messages.append(Message(Role.AGENT, compact_json(value)))
     parts = [
         f"Said before:\n{run.context}" if run.context else "",
-        facts_text(situation) if situation.facts else "",
+        facts_text(situation) if situation.facts and composition.facts else "",
         *(f"{tool}: {result}" for tool, result in results),
         composition.view,
         f"Request: {run.text}",

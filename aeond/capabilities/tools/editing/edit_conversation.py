@@ -5,21 +5,19 @@ ADR 0091 has the measurements.
 """
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from aeond.capabilities.tools.files.contained_files import ContainedFiles
 from aeond.capabilities.tools.files.path_matching import PathMatching, Wanted, file_target
 from aeond.capabilities.tools.relevance.line_ranking import Line, rank
+from aeond.capabilities.tools.trust import Trusts
 from aeond.capabilities.tools.worker_threads import Stopped, WorkerThreads
 from aeond.domain.policy import Access
 from aeond.domain.tools import Composition, ToolContext
 from aeond.domain.values import JsonObject, JsonValue
 from aeond.frozen import frozen
 from aeond.schemas.parts import closed_object
-
-Trusts = Callable[[str, str], bool]
-"""Whether the file at an absolute path is trusted in a workspace."""
 
 MAX_SEEN_BYTES: Final = 64 * 1024
 MAX_SHOWN_LINES: Final = 60

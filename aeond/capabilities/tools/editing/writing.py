@@ -6,7 +6,7 @@ from typing import Annotated, Any, Final
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from aeond.capabilities.tools.editing.edit_conversation import EditConversation, Trusts
+from aeond.capabilities.tools.editing.edit_conversation import EditConversation
 from aeond.capabilities.tools.files.changes import FileChange, FileChanges
 from aeond.capabilities.tools.files.path_matching import (
     PathMatching,
@@ -25,6 +25,7 @@ from aeond.capabilities.tools.files.text_edits import (
     with_line_breaks,
 )
 from aeond.capabilities.tools.function_tool import FunctionTool, tool
+from aeond.capabilities.tools.trust import Trusts, trust_all
 from aeond.capabilities.tools.worker_threads import Stopped
 from aeond.domain.plans.approvals import CallPreview
 from aeond.domain.policy import Access, Target
@@ -76,10 +77,6 @@ class AppendFileArguments(BaseModel):
 
     path: FilePath
     text: Annotated[str, Field(max_length=MAX_CONTENT_CHARS, description="Lines to add")]
-
-
-def trust_all(_path: str, _workspace: str) -> bool:
-    return True
 
 
 def writing_tools(changes: FileChanges, trusts: Trusts = trust_all) -> Sequence[FunctionTool]:

@@ -1,8 +1,6 @@
 """The query_table tool."""
 
 import codecs
-import csv
-import io
 import os
 from collections.abc import Sequence
 from pathlib import PurePosixPath
@@ -10,56 +8,52 @@ from typing import Annotated, Final
 
 from pydantic import BaseModel, Field
 
-from aeond.capabilities.tools.calculator.values import shown
 from aeond.capabilities.tools.files.contained_files import ContainedFiles
 from aeond.capabilities.tools.files.path_matching import file_target
 from aeond.capabilities.tools.files.previews import file_names
 from aeond.capabilities.tools.function_tool import FunctionTool, tool
-from aeond.capabilities.tools.tables.queries import Query, answer
+from aeond.capabilities.tools.tables.query_conversation import csv_text, query_conversation
 from aeond.capabilities.tools.tables.reading import Table, read_table
-from aeond.capabilities.tools.worker_threads import WorkerThreads
+from aeond.capabilities.tools.tables.statements import select, table_name
+from aeond.capabilities.tools.trust import Trusts, trust_all
+from aeond.capabilities.tools.worker_threads import Stopped, WorkerThreads
 from aeond.domain.names import nearest, same_form
 from aeond.domain.policy import Access, Target
-from aeond.domain.tools import Effect, ToolContext
+from aeond.domain.tools import Composition, Effect, ToolContext
+from aeond.domain.values import JsonObject
 from aeond.errors import ToolError
 
 MAX_TABLE_BYTES: Final = 8 << 20
 MAX_SHOWN_ROWS: Final = 50
 MAX_SHOWN_CHARS: Final = 16_000
 _MAX_PATH_CHARS: Final = 1_000
-_MAX_CHARS: Final = 300
+MAX_QUERY_CHARS: Final = 1_000
+_FIRST_ROWS: Final = 5
 # As spreadsheets on Windows write. Loaded here: a thread with the rights of a user may not be able to read Python.
 _WINDOWS: Final = codecs.lookup("cp1252")
 _TABLES: Final = (".csv", ".tsv")
 
 
 class QueryTableArguments(BaseModel):
-    """The file, and a question in the parts of `Query`."""
+    """The file, and a SELECT statement over the table that has the file's name; "" for all rows."""
 
     path: Annotated[str, Field(min_length=1, max_length=_MAX_PATH_CHARS)]
-    where: Annotated[str, Field(max_length=_MAX_CHARS, description="column = value and column > number")] = ""
-    columns: Annotated[
-        str, Field(max_length=_MAX_CHARS, description="columns to show, separated by commas")
-    ] = ""
-    sort: Annotated[str, Field(max_length=_MAX_CHARS, description="column, or column desc")] = ""
-    total: Annotated[
-        str, Field(max_length=_MAX_CHARS, description="sum, avg, min or max with a column, or count")
-    ] = ""
-    by: Annotated[str, Field(max_length=_MAX_CHARS, description="column to group by")] = ""
+    query: Annotated[str, Field(max_length=MAX_QUERY_CHARS, description="SQL SELECT")] = ""
 
 
 class QueryTableResult(BaseModel):
-    """A value and the row that it stands in, or a table with its header; `rows` counts the rows used."""
+    """A table with its header; `rows` counts its rows, `note` says what another file was read or what the table holds where
+    no row fits."""
 
-    value: int | float | str | None
-    row: str
     rows: int
     truncated: bool
     note: str
     table: str
 
 
-def query_table_tool(files: ContainedFiles, threads: WorkerThreads) -> FunctionTool:
+def query_table_tool(
+    files: ContainedFiles, threads: WorkerThreads, trusts: Trusts = trust_all
+) -> FunctionTool:
     async def tables(context: ToolContext, limit: int, near: str) -> Sequence[str]:
         return await threads.run(
             lambda stopped: nearest(near, _tables(file_names(files, context.workspace, stopped)), limit)
@@ -74,39 +68,57 @@ def query_table_tool(files: ContainedFiles, threads: WorkerThreads) -> FunctionT
             )
         )
 
+    async def conversation(arguments: JsonObject, context: ToolContext, _request: str) -> Composition | None:
+        return await threads.run(
+            lambda _stopped: _begun(files, trusts, str(arguments.get("path", "")), context.workspace)
+        )
+
     @tool(
         effect=Effect.READ,
         targets=read,
-        example={"path": "expenses.csv", "total": "sum amount", "by": "month"},
+        example={"path": "expenses.csv", "query": "SELECT month, SUM(amount) FROM expenses GROUP BY month"},
         candidates={"path": tables},
+        composed=("query", conversation),
     )
     async def query_table(arguments: QueryTableArguments, context: ToolContext) -> QueryTableResult:
-        """Filter, sort, group or total the rows of a csv or tsv file."""
-        return await threads.run(lambda _stopped: _answered(files, arguments, context.workspace))
+        """Finds, counts, compares or adds up rows of a csv or tsv file."""
+        return await threads.run(lambda stopped: _answered(files, arguments, context.workspace, stopped))
 
     return query_table
 
 
-def _answered(files: ContainedFiles, arguments: QueryTableArguments, workspace: str) -> QueryTableResult:
-    table, note = _read(files, arguments.path, workspace)
-    query = Query(arguments.where, arguments.columns, arguments.sort, arguments.total, arguments.by)
-    found = answer(table, query)
-    lines = [[shown(cell) for cell in row] for row in (found.columns, *found.rows[:MAX_SHOWN_ROWS]) if row]
-    text = _csv(lines)
+def _answered(
+    files: ContainedFiles, arguments: QueryTableArguments, workspace: str, stopped: Stopped
+) -> QueryTableResult:
+    table, path, note = _read(files, arguments.path, workspace)
+    found = select(table, table_name(path), arguments.query, stopped)
+    shown = found.rows[:MAX_SHOWN_ROWS]
+    text = csv_text([found.columns, *shown])
+    if not any(map(any, found.rows)):
+        begins = csv_text([table.columns, *table.rows[:_FIRST_ROWS]])
+        note = "; ".join(filter(None, (note, f"nothing fits; the table begins:\n{begins}")))
     return QueryTableResult(
-        value=None if found.value is None else shown(found.value),
-        row=found.row,
-        rows=found.rows_used,
-        truncated=len(found.rows) > MAX_SHOWN_ROWS or len(text) > MAX_SHOWN_CHARS,
-        note="; ".join(filter(None, (note, found.note))),
+        rows=len(found.rows),
+        truncated=found.more or len(shown) < len(found.rows) or len(text) > MAX_SHOWN_CHARS,
+        note=note,
         table=text[:MAX_SHOWN_CHARS],
     )
 
 
-def _read(files: ContainedFiles, path: str, workspace: str) -> tuple[Table, str]:
-    """The table, and a note where another file was meant."""
+def _begun(files: ContainedFiles, trusts: Trusts, path: str, workspace: str) -> Composition | None:
+    """The conversation in which a small model writes the query; none for a file that is not trusted, because its content would
+    be read before the policy has decided about the call."""
     meant = _meant(files, path, workspace)
-    return read_table(_text(files, meant, workspace)), "" if meant == path else f"read {meant}"
+    if not trusts(file_target(files, meant, workspace, Access.READ).name, workspace):
+        return None
+    table = read_table(_text(files, meant, workspace))
+    return query_conversation(table, meant)
+
+
+def _read(files: ContainedFiles, path: str, workspace: str) -> tuple[Table, str, str]:
+    """The table, its path, and a note where another file was meant."""
+    meant = _meant(files, path, workspace)
+    return read_table(_text(files, meant, workspace)), meant, "" if meant == path else f"read {meant}"
 
 
 def _meant(files: ContainedFiles, path: str, workspace: str) -> str:
@@ -144,9 +156,3 @@ def _same_name(name: str, path: str) -> bool:
 
 def _tables(names: Sequence[str]) -> list[str]:
     return [name for name in names if PurePosixPath(name).suffix.casefold() in _TABLES]
-
-
-def _csv(lines: Sequence[Sequence[object]]) -> str:
-    text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerows(lines)
-    return text.getvalue()

@@ -106,6 +106,12 @@ async def test_the_argument_is_written_with_the_content_in_view() -> None:
     ]
 
 
+async def test_facts_are_left_out_where_none_are_needed() -> None:
+    """A conversation that is about its view alone shows no facts."""
+    _, llm = await chosen({"change": {"path": "list"}}, ["b"], replace(COMPOSITION, facts=False))
+    assert llm.requests[-1].messages[-1].content == f"{VIEW}\n\nRequest: drop b"
+
+
 async def test_the_decision_is_made_without_the_argument() -> None:
     """The schema of the decision and the line of the tool leave the argument out."""
     _, llm = await chosen({"change": {"path": "list"}}, ["b"])

@@ -38,7 +38,7 @@ async def test_a_first_failure_is_no_end() -> None:
     """After one of the first failures a run can try again or look elsewhere, and change nothing else; then it may end."""
     failed = ran(calls("s1", "look", path="a"), error="no such file")
     once = await offers().next(after_pass(1, failed), IN_VIEW)
-    assert ([one.name for one in once.tools], once.answer) == (["add", "look"], False)
+    assert ([one.name for one in once.tools], once.answer) == (["look"], False)
     again = [
         ran(calls(f"s{number}", "look", path="a"), error="no such file") for number in range(MAX_RETRIES + 1)
     ]
@@ -50,7 +50,7 @@ async def test_a_first_failure_is_no_end() -> None:
 async def test_names_in_view_are_not_listed_after_a_failure() -> None:
     """After a failure, names of files can be listed only if some of them are not in view."""
     run = after_pass(1, ran(calls("s1", "look", path="a"), error="no such file"))
-    for more, offered in ((False, ["add", "look"]), (True, ["add", "list", "look"])):
+    for more, offered in ((False, ["look"]), (True, ["list", "look"])):
         offer = await offers().next(run, replace(IN_VIEW, more_files=more))
         assert [one.name for one in offer.tools] == offered
 

@@ -1,5 +1,6 @@
 """The query_table tool."""
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,10 @@ from aeond.domain.tools import ToolCall, ToolResult
 from tests.support.tools import CONTEXT, invoker_of, within
 
 MEMBERS = "name,fee,paid\nLena,120,yes\nOmar,95,no\nTill,120,no\n"
+
+
+def _trusts(trusted: bool, _path: str, _workspace: str) -> bool:
+    return trusted
 
 
 @pytest.fixture
@@ -37,31 +42,43 @@ async def given(folder: Path, **arguments: Any) -> dict[str, Any]:
 
 
 async def test_rows_are_a_short_table(folder: Path) -> None:
-    """Rows are given as lines below a header, filtered, sorted and with the columns asked for."""
+    """Rows are given as lines below a header: all of them, or those of a statement over the table of the file's name."""
     assert await given(folder) == {"rows": 3, "table": MEMBERS}
-    found = await given(folder, where="paid = no", columns="name, fee", sort="fee desc")
+    found = await given(folder, query="SELECT name, fee FROM members WHERE paid = 'no' ORDER BY fee DESC")
     assert found == {"rows": 2, "table": "name,fee\nTill,120\nOmar,95\n"}
+    assert await given(folder, query="SELECT SUM(fee) FROM members") == {
+        "rows": 1,
+        "table": "SUM(fee)\n335\n",
+    }
 
 
-async def test_totals_are_values(folder: Path) -> None:
-    """A total is one number; an extreme has its row; groups are a table."""
-    assert await given(folder, total="sum fee") == {"value": 335, "rows": 3}
-    assert await given(folder, total="min fee") == {
-        "value": 95,
-        "row": "name: Omar, fee: 95, paid: no",
-        "rows": 3,
-    }
-    assert await given(folder, total="avg fee", by="paid") == {
-        "rows": 3,
-        "table": "paid,avg fee\nyes,120\nno,107.5\n",
-    }
+async def test_where_nothing_fits_the_table_is_shown(folder: Path) -> None:
+    """A statement without a result, or with an empty one, comes with the first rows, from which the next can be written."""
+    for query in (
+        "SELECT * FROM members WHERE name = 'Ida'",
+        "SELECT MAX(fee) FROM members WHERE paid = 'later'",
+    ):
+        found = await given(folder, query=query)
+        assert found["note"] == f"nothing fits; the table begins:\n{MEMBERS}"
+
+
+async def test_a_small_model_writes_the_query_with_the_table_in_view(folder: Path) -> None:
+    """The conversation is about the file that the path means, unless it is not trusted."""
+    for trusted in (True, False):
+        tool = query_table_tool(ContainedFiles(resolve_in_kernel), WorkerThreads(), partial(_trusts, trusted))
+        context = within(CONTEXT, folder)
+        begun = await invoker_of(tool).composition(
+            ToolCall("query_table", {"path": "members"}), context, "who?"
+        )
+        assert (begun is not None) == trusted
+        assert begun is None or begun.view.startswith("members(name, fee, paid):\nLena,120,yes")
 
 
 @pytest.mark.parametrize("path", ["members.csv", "Club/Members.csv", "members", "club/members"])
 async def test_the_only_file_of_the_name_is_read(folder: Path, path: str) -> None:
     """A path that misses the folder, the case or the ending reads the one file that is meant, and says so."""
-    found = await given(folder, path=path, total="count")
-    assert found == {"value": 3, "rows": 3, "note": "read club/members.csv"}
+    found = await given(folder, path=path, query="SELECT COUNT(*) FROM members")
+    assert found == {"table": "COUNT(*)\n3\n", "rows": 1, "note": "read club/members.csv"}
 
 
 async def test_a_missing_file_has_candidates(folder: Path) -> None:
@@ -77,8 +94,8 @@ async def test_a_missing_file_has_candidates(folder: Path) -> None:
 
 async def test_an_unknown_column_has_candidates(folder: Path) -> None:
     """A column that does not exist fails with the columns that do."""
-    result = await use(folder, total="sum price")
-    assert (result.reason, result.metadata["candidates"]) == ("COLUMN_NOT_FOUND", ["name", "fee", "paid"])
+    result = await use(folder, query="SELECT SUM(price) FROM members")
+    assert (result.reason, result.metadata["candidates"]) == ("QUERY_INVALID", ["name", "fee", "paid"])
 
 
 async def test_long_tables_are_cut(folder: Path) -> None:

@@ -1,0 +1,142 @@
+"""One SELECT statement over one table, in a SQLite database of its own in memory."""
+
+import re
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from itertools import islice
+from pathlib import PurePosixPath
+from typing import Final
+
+import apsw
+
+from aeond.capabilities.tools.calculator.numerals import first_number
+from aeond.capabilities.tools.tables.reading import MAX_SHOWN_COLUMNS, Table
+from aeond.errors import ToolError
+from aeond.frozen import frozen
+
+MAX_ROWS_READ: Final = 1_000
+MAX_VALUE_BYTES: Final = 1 << 20
+MAX_STEPS: Final = 50_000_000  # of SQLite's machine: some seconds
+_STEPS: Final = 10_000  # between two looks at their number
+_ALLOWED: Final = (apsw.SQLITE_SELECT, apsw.SQLITE_READ, apsw.SQLITE_FUNCTION)
+_DIGITS: Final = 12  # significant ones: the sum of 0.1 and 0.2 is shown as 0.3
+_LEADING_ZERO: Final = re.compile(r"0\d")
+_PLAIN_NAME: Final = re.compile(r"[A-Za-z_]\w*", re.ASCII)
+
+Cell = str | int | float | None
+
+
+@frozen
+class Found:
+    """Rows of cells below their columns; `more` where the statement has further rows."""
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    more: bool = False
+
+
+def table_name(path: str) -> str:
+    """The name of the table in statements: that of its file without the ending."""
+    name = re.sub(r"\W", "_", PurePosixPath(path).stem, flags=re.ASCII)
+    return name if _PLAIN_NAME.fullmatch(name) else f"t{name}"
+
+
+def select(table: Table, name: str, statement: str, stopped: Callable[[], bool] = lambda: False) -> Found:
+    """The rows of the statement; without one, all rows.
+
+    Cells that are a number compare and count as one, empty cells are NULL, and texts compare in any case. Raises ToolError
+    (QUERY_INVALID) where SQLite refuses the statement, or where it is no single SELECT; (QUERY_TOO_LONG) after MAX_STEPS.
+    """
+    columns = _distinct(table.columns)
+    names: list[str] = []  # of the columns of the result, known once the statement is about to run
+
+    def is_first(running: apsw.Cursor, _statement: str, _bindings: object) -> bool:
+        if names:
+            return False
+        names.extend(str(column[0]) for column in running.get_description())
+        return True
+
+    with closing(apsw.Connection(":memory:")) as database:
+        _fill(database, table, name, columns)
+        left = iter(range(MAX_STEPS // _STEPS))
+        database.limit(apsw.SQLITE_LIMIT_LENGTH, MAX_VALUE_BYTES)
+        database.set_authorizer(_authorized)
+        database.set_progress_handler(lambda: stopped() or next(left, None) is None, _STEPS)
+        cursor = database.cursor()
+        cursor.exec_trace = is_first
+        try:
+            cursor.execute(statement or f"SELECT * FROM {_quoted(name)}")  # noqa: S608  # quoted
+            rows = list(islice(cursor, MAX_ROWS_READ + 1))
+        except (apsw.Error, ValueError) as error:
+            raise _refused(error, table, name, columns) from None
+    shown = tuple(tuple(map(_shown, row)) for row in rows[:MAX_ROWS_READ])
+    return Found(tuple(names), shown, len(rows) > MAX_ROWS_READ)
+
+
+def columns_text(columns: Sequence[str]) -> str:
+    """The columns as a statement names them."""
+    listed = [
+        column if _PLAIN_NAME.fullmatch(column) else _quoted(column)
+        for column in _distinct(columns)[:MAX_SHOWN_COLUMNS]
+    ]
+    return ", ".join(listed)
+
+
+def _fill(database: apsw.Connection, table: Table, name: str, columns: Sequence[str]) -> None:
+    declared = ", ".join(f"{_quoted(column)} COLLATE NOCASE" for column in columns)
+    database.execute("PRAGMA temp_store = MEMORY")  # a large sort writes no file
+    database.execute(f"CREATE TABLE {_quoted(name)} ({declared})")
+    places = ", ".join("?" * len(columns))
+    rows = (tuple(map(_cell, row)) for row in table.rows)
+    database.execute("BEGIN")
+    database.executemany(f"INSERT INTO {_quoted(name)} VALUES ({places})", rows)  # noqa: S608  # quoted, values bound
+    database.execute("COMMIT")
+
+
+def _authorized(action: int, *_details: str | None) -> int:
+    return apsw.SQLITE_OK if action in _ALLOWED else apsw.SQLITE_DENY
+
+
+def _refused(error: Exception, table: Table, name: str, columns: Sequence[str]) -> ToolError:
+    if isinstance(error, apsw.InterruptError):
+        return ToolError(
+            f"the query takes more than {MAX_STEPS} steps", reason="QUERY_TOO_LONG", field="query"
+        )
+    said = "there are several statements" if isinstance(error, apsw.ExecTraceAbort) else str(error)
+    return ToolError(
+        f"{said}; write one SELECT over the table {name}({columns_text(table.columns)})",
+        reason="QUERY_INVALID",
+        field="query",
+        candidates=tuple(columns[:MAX_SHOWN_COLUMNS]),
+    )
+
+
+def _distinct(columns: Sequence[str]) -> Sequence[str]:
+    """The names, those that came before with a number."""
+    names: dict[str, None] = {}
+    for column in columns:
+        name, number, taken = column, 2, {one.casefold() for one in names}
+        while name.casefold() in taken:
+            name, number = f"{column}_{number}", number + 1
+        names[name] = None
+    return list(names)
+
+
+def _cell(text: str) -> Cell:
+    """A number where the cell is one, such as "1.280,50" or "12 %"; a code with a leading zero, a date and a time are texts."""
+    if not text:
+        return None
+    number = None if any(map(str.isalpha, text)) or _LEADING_ZERO.match(text) else first_number(text)
+    return text if number is None else float(number)
+
+
+def _shown(cell: Cell | bytes) -> str:
+    if cell is None:
+        return ""
+    if isinstance(cell, float):
+        return f"{cell:.{_DIGITS}g}"
+    return str(cell) if not isinstance(cell, bytes) else cell.hex()
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'

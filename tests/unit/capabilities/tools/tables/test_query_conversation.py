@@ -1,0 +1,42 @@
+"""The conversation in which a query is written."""
+
+import pytest
+
+from aeond.capabilities.tools.tables.query_conversation import (
+    MAX_VIEW_CHARS,
+    MAX_VIEW_ROWS,
+    query_conversation,
+    table_view,
+)
+from aeond.capabilities.tools.tables.reading import Table, read_table
+from aeond.capabilities.tools.tables.statements import select
+from aeond.schemas.checker import SchemaChecker
+
+MEMBERS = read_table("name,fee\nLena,120\nOmar,95\n")
+
+
+def test_the_table_is_in_view() -> None:
+    """The view names the table and its columns as a statement does, above its rows."""
+    conversation = query_conversation(MEMBERS, "club/members.csv")
+    assert conversation.view == "members(name, fee):\nLena,120\nOmar,95"
+    check = SchemaChecker()
+    assert not check.check("SELECT name FROM members", conversation.schema, "QUERY")
+    assert check.check("DELETE FROM members", conversation.schema, "QUERY")
+
+
+@pytest.mark.parametrize("cell", ["x", "word " * 40])
+def test_of_a_long_table_the_first_rows_are_shown(cell: str) -> None:
+    """Rows are shown as far as there is room, and then counted."""
+    view = table_view(Table(("a",), ((cell,),) * 90), "long.csv").splitlines()
+    assert view[-1] == "... 90 rows in all"
+    assert len(view) <= MAX_VIEW_ROWS + 2
+    assert sum(map(len, view)) <= MAX_VIEW_CHARS + 100
+
+
+def test_the_examples_are_valid_statements() -> None:
+    """Each worked example is a statement over the table in its view."""
+    for view, _request, statement in query_conversation(MEMBERS, "members.csv").examples:
+        name, _, rest = view.partition("(")
+        columns, _, rows = rest.partition("):\n")
+        table = read_table(f"{columns.replace(', ', ',')}\n{rows}\n")
+        assert select(table, name, str(statement)).rows

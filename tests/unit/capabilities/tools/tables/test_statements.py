@@ -1,0 +1,101 @@
+"""SELECT statements over one table."""
+
+import pytest
+
+from aeond.capabilities.tools.tables import statements
+from aeond.capabilities.tools.tables.reading import Table, read_table
+from aeond.capabilities.tools.tables.statements import MAX_ROWS_READ, columns_text, select, table_name
+from aeond.errors import ToolError
+
+COSTS = read_table(
+    "date,item,group,amount\n"
+    "2026-01-02,Rent,home,900\n"
+    "2026-01-03,Bread,food,3.20\n"
+    '2026-02-05,Milk,food,"1,80"\n'
+    "2026-02-09,Bus,travel,\n"
+)
+
+
+def found(statement: str, table: Table = COSTS) -> list[tuple[str, ...]]:
+    return list(select(table, "costs", statement).rows)
+
+
+@pytest.mark.parametrize(
+    ("statement", "rows"),
+    [
+        ("SELECT SUM(amount) FROM costs", [("905",)]),
+        ("SELECT item FROM costs ORDER BY amount DESC LIMIT 1", [("Rent",)]),
+        ("SELECT item FROM costs WHERE amount IS NULL", [("Bus",)]),
+        ("SELECT item FROM costs WHERE \"group\" = 'FOOD'", [("Bread",), ("Milk",)]),
+        ("SELECT COUNT(*) FROM costs WHERE date LIKE '2026-02%'", [("2",)]),
+        ("SELECT 0.1 + 0.2, 7 / 2.0", [("0.3", "3.5")]),
+        ("SELECT amount / 8 FROM costs WHERE item = 'rent'", [("112.5",)]),
+    ],
+)
+def test_rows_are_found_and_computed(statement: str, rows: list[tuple[str, ...]]) -> None:
+    """Numbers in any notation compute, texts compare in any case, empty cells are NULL."""
+    assert found(statement) == rows
+
+
+def test_without_a_statement_all_rows_are_shown() -> None:
+    """The rows come with the columns of the file."""
+    all_rows = select(COSTS, "costs", "")
+    assert (all_rows.columns, len(all_rows.rows)) == (("date", "item", "group", "amount"), 4)
+
+
+@pytest.mark.parametrize("cell", ["2026-01-02", "0151 22334455", "007", "14:30", "3 m", "Q4"])
+def test_codes_dates_and_measures_are_texts(cell: str) -> None:
+    """A cell that is no number alone keeps its form."""
+    table = read_table(f"name,code\nx,{cell}\n")
+    assert found("SELECT code FROM costs", table) == [(cell,)]
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "DROP TABLE costs",
+        "INSERT INTO costs VALUES (1, 2, 3, 4)",
+        "SELECT 1; SELECT 2",
+        "ATTACH '/etc/passwd' AS other",
+        "PRAGMA temp_store = FILE",
+        "SELECT price FROM costs",
+        "SELECT load_extension('x')",
+        "SELECT zeroblob(100000000)",
+        "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT COUNT(*) FROM n",
+        "costs\0",
+    ],
+)
+def test_only_one_select_is_taken(statement: str) -> None:
+    """Whatever is no SELECT over the columns is refused, with the columns."""
+    with pytest.raises(ToolError, match=r"costs\(date, item, \"?group\"?, amount\)") as refused:
+        select(COSTS, "costs", statement)
+    assert (refused.value.reason, refused.value.field) == ("QUERY_INVALID", "query")
+    assert refused.value.candidates == COSTS.columns
+
+
+def test_a_long_query_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A statement that never ends is stopped after a number of steps, and one that nobody waits for at once."""
+    joined = ", ".join(f"costs c{number}" for number in range(16))
+    endless = f"SELECT COUNT(*) FROM {joined}"
+    with pytest.raises(ToolError) as stopped:
+        select(COSTS, "costs", endless, lambda: True)
+    assert stopped.value.reason == "QUERY_TOO_LONG"
+    monkeypatch.setattr(statements, "MAX_STEPS", 100_000)
+    with pytest.raises(ToolError) as refused:
+        select(COSTS, "costs", endless)
+    assert refused.value.reason == "QUERY_TOO_LONG"
+
+
+def test_rows_are_bounded() -> None:
+    """Of more rows than are read the rest is reported as missing."""
+    table = Table(("n",), tuple((str(number),) for number in range(100)))
+    many = select(table, "costs", "SELECT a.n FROM costs a, costs b")
+    assert (len(many.rows), many.more) == (MAX_ROWS_READ, True)
+
+
+def test_names_are_those_of_statements() -> None:
+    """A table has its file's name in letters that need no quotes; columns are quoted where they must be, and are distinct."""
+    assert [table_name(path) for path in ("a/My costs.csv", "2026.csv")] == ["My_costs", "t2026"]
+    assert columns_text(("name", "first name", "Name", 'a"b')) == 'name, "first name", Name_2, "a""b"'
+    table = Table(("x", "X"), (("1", "2"),))
+    assert found("SELECT x, X_2 FROM costs", table) == [("1", "2")]

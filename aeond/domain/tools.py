@@ -37,7 +37,8 @@ class ToolSpec:
     `candidates` names the arguments for which the tool proposes existing values, `only_existing` those of them for which
     there can be no other value, as for a file to delete. `composed` names the argument that a small model writes in a separate
     conversation, in which it sees what the call would change ("" for none). `for_existing` names the tool that a small model's
-    call becomes where an argument names something that exists, so that nothing is replaced unseen.
+    call becomes where an argument names something that exists, so that nothing is replaced unseen, `for_part` the one that it
+    becomes where the request means a part of what the call would remove.
     A tool that `asks_user` returns an InputRequest; one that `asks_model` takes calls of the model from the `grant` of its
     context; one that `shows_facts` only looks up what is remembered, one that `shows_names` which files exist. `source` names where a tool of another author comes from ("" for
     built-in tools and those of `tools.files`); its declarations are not believed, and its output is untrusted.
@@ -60,6 +61,7 @@ class ToolSpec:
     only_existing: tuple[str, ...] = ()
     composed: str = ""
     for_existing: str = ""
+    for_part: str = ""
     asks_user: bool = False
     asks_model: bool = False
     shows_facts: bool = False

@@ -6,8 +6,8 @@ from aeond.domain.messages import Message
 from aeond.domain.values import JsonObject
 from aeond.orchestration.answer.answerer import StepAnswerer
 from aeond.orchestration.budget.profiling import AdaptiveDepth
-from aeond.orchestration.decision.composing import Composer
 from aeond.orchestration.decision.constrained import ConstrainedDecisions
+from aeond.orchestration.decision.conversations.composing import Composer
 from aeond.orchestration.decision.decider import Decider
 from aeond.orchestration.decision.interfaces import DecisionModel, Offer
 from aeond.orchestration.decision.native import NativeDecisions

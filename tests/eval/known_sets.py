@@ -35,7 +35,7 @@ SETS: Final = (
     EvalSet("reach", 0.70, judge_reach),
     EvalSet("simple", 0.0, judge_simple),  # what anyone might ask, to the daemon and in a plain chat
     EvalSet("hard", 0.0, judge_hard),
-    # Of changes of files, on which ADR 0091 was found.
+    # Of changes of files, on which ADR 0091 and ADR 0093 were found.
     *(set_of_file(path.stem, path) for path in sorted(CHANGES.glob("*.toml"))),
     # Written by people who did not see the product: for daily work, so that the open set stays a measure.
     *(set_of_file(path.stem, path) for path in sorted(FOLDER.glob("*.toml"))),

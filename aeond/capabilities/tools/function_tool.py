@@ -144,6 +144,7 @@ def tool(
     only_existing: tuple[str, ...] = (),
     composed: tuple[str, Compose] | None = None,
     for_existing: str = "",
+    for_part: str = "",
     shows_facts: bool = False,
     shows_names: bool = False,
     preview: Preview[Any] | None = None,
@@ -163,7 +164,8 @@ def tool(
     let go of when its time is up. `reconcile` tells the result of an earlier call that was cut short, or
     None. `candidates` has a function for each argument whose existing values the tool can propose, `only_existing` names
     those of them that can have no other. `composed` is the argument that a small model writes in a separate conversation, and
-    the function that begins it; `for_existing` names the tool that such a call becomes where its target exists. `preview`
+    the function that begins it; `for_existing` names the tool that such a call becomes where its target exists, `for_part` the
+    one that it becomes where the request means a part of its target. `preview`
     shows what a call would do to a person who approves it. `targets` gives what a
     call would touch, for the policy: without it, calls with effects are more often asked about. A tool without an
     `effect` counts as the most dangerous. A `private` one leaves nothing behind but its result.
@@ -188,6 +190,7 @@ def tool(
             only_existing=only_existing,
             composed=composed[0] if composed else "",
             for_existing=for_existing,
+            for_part=for_part,
             shows_facts=shows_facts,
             shows_names=shows_names,
             private=private,

@@ -29,7 +29,9 @@ from aeond.domain.tools import Recovery, ToolCall, ToolSpec
 from aeond.frozen import frozen
 from aeond.orchestration.budget.budgeted_llm import USEFUL_TOKENS
 from aeond.orchestration.context.prompt_fitting import fit_prompt
-from aeond.orchestration.decision.composing import Composer
+from aeond.orchestration.decision.conversations.composing import Composer
+from aeond.orchestration.decision.conversations.knowledge import HELD_CHARS, Knowledge, repeats_a_fact
+from aeond.orchestration.decision.conversations.part_or_whole import PartOrWhole
 from aeond.orchestration.decision.interfaces import (
     CallTool,
     Decision,
@@ -38,7 +40,6 @@ from aeond.orchestration.decision.interfaces import (
     MakePlan,
     Offer,
 )
-from aeond.orchestration.decision.knowledge import HELD_CHARS, Knowledge, repeats_a_fact
 from aeond.orchestration.decision.offers import Offers
 from aeond.orchestration.decision.results import results_length, turns_of
 from aeond.orchestration.interfaces import Judgement, RouteChoice, discard_text
@@ -133,6 +134,19 @@ class Decider:
             on_text(held)
         return decided
 
+    async def _safer(
+        self, call: ToolCall, offer: Offer, snapshot: RunSnapshot, situation: Situation, grant: Grant
+    ) -> ToolCall:
+        """The call that a small model means where its own would replace what exists, or remove more than was asked."""
+        spec = offer.tool(call.tool)
+        if spec is None:
+            return call
+        replacing = _with(offer.tool(spec.for_existing), call, offer)
+        removing = _with(offer.tool(spec.for_part), call, offer)
+        if removing != call and await PartOrWhole(self.llm).means_part(call, snapshot, situation, grant):
+            return removing
+        return replacing
+
     async def _decide(
         self,
         snapshot: RunSnapshot,
@@ -162,34 +176,29 @@ class Decider:
         decided = await model.decide(fitted.value.messages, offer, grant, on_text)
         if not isinstance(decided.value, CallTool):
             return decided
-        begun = _to_compose(decided.value.call, offer, replaces=not self.llm.capabilities.tool_calls)
-        if begun is None:
-            return decided
-        call, spec = begun
-        whole = await self.composer.complete(call, spec, snapshot, situation, steps, grant)
+        chosen = decided.value.call
+        if not self.llm.capabilities.tool_calls:
+            chosen = await self._safer(chosen, offer, snapshot, situation, grant)
+        spec = offer.tool(chosen.tool)
+        if spec is None or not spec.composed or spec.composed in chosen.arguments:
+            return success(CallTool(chosen))
+        whole = await self.composer.complete(chosen, spec, snapshot, situation, steps, grant)
         if whole is not None:
             return success(CallTool(whole))
-        if call != decided.value.call:
+        first = offer.tool(decided.value.call.tool)
+        if first is not None and chosen.tool == first.for_existing:
             return decided
         return await model.decide(fitted.value.messages, offer.only(spec), grant, on_text)
 
 
-def _to_compose(call: ToolCall, offer: Offer, *, replaces: bool) -> tuple[ToolCall, ToolSpec] | None:
-    """The call with its tool if its composed argument is lacking. With `replaces`, a call that would replace what exists
-    becomes one of the tool for that."""
-    specs = {spec.name: spec for spec in offer.tools}
-    spec = specs.get(call.tool)
-    other = specs.get(spec.for_existing) if spec is not None and replaces else None
-    if other is not None:
-        existing = {
-            name: value
-            for name, value in call.arguments.items()
-            if value in offer.values.get((other.name, name), ())
-        }
-        call, spec = (ToolCall(other.name, existing), other) if existing else (call, spec)
-    if spec is None or not spec.composed or spec.composed in call.arguments:
-        return None
-    return call, spec
+def _with(other: ToolSpec | None, call: ToolCall, offer: Offer) -> ToolCall:
+    """A call of the other tool for the existing thing that the call names; the call itself if there is none."""
+    existing = {
+        name: value
+        for name, value in call.arguments.items()
+        if other is not None and value in offer.values.get((other.name, name), ())
+    }
+    return ToolCall(other.name, existing) if other is not None and existing else call
 
 
 def executed(run: RunSnapshot) -> Sequence[StepSnapshot]:

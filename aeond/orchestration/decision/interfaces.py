@@ -47,6 +47,10 @@ class Offer:
         """The offer as a model sees it that decides by JSON."""
         return self if self.complete else replace(self, tools=tuple(uncomposed(spec) for spec in self.tools))
 
+    def tool(self, name: str) -> ToolSpec | None:
+        """The offered tool of this name."""
+        return next((spec for spec in self.tools if spec.name == name), None)
+
     def only(self, spec: ToolSpec) -> "Offer":
         """This tool with all its arguments, and nothing else."""
         return replace(self, tools=(spec,), plan=False, answer=False, complete=True)

@@ -42,6 +42,22 @@ REPEATED: Final = (
     "That action was already taken: its result stands above. Take a different action, or answer."
 )
 MAX_FACT_CHARS: Final = 120
+PART: Final = "part"
+WHOLE: Final = "whole"
+
+_REMOVAL_RULES: Final = """\
+A person wants something removed. Say in one word what: whole (the whole file), part (something that stands in the file, and the \
+file stays)."""
+_REMOVALS: Final = (
+    ("club/members.csv: name,fee,paid", "Till has left the club, take him out", PART),
+    ("engine.log: 2026-02-01 08:10 start", "I don't need the engine log any more", WHOLE),
+    ("todo.txt: paint", "das Seil ist gekauft, kann von der Liste", PART),
+    ("club/rules_old.md: # Rules of the club", "jette les anciennes règles du club", WHOLE),
+    ('harbour.json: { "berth": 12,', "borra el número de amarre", PART),
+    ("todo.txt: paint", "all of it is done, todo.txt can go", WHOLE),
+    ("club/rules.md: # Rules of the club", "Regel 3 gilt nicht mehr", PART),
+    ("drafts/invitation.txt: Dear members,", "Wyrzuć to stare zaproszenie", WHOLE),
+)
 
 
 def tools_text(specs: Sequence[ToolSpec], shown: Collection[str] = ()) -> str:
@@ -108,6 +124,16 @@ def composing_messages(
     ]
     messages.append(Message(Role.USER, "\n\n".join(part for part in parts if part)))
     return tuple(messages)
+
+
+def removal_messages(view: str, request: str) -> tuple[Message, ...]:
+    """Asks what of the file in view is to be removed; the reply is one word."""
+    shots = [
+        message
+        for seen, said, word in _REMOVALS
+        for message in (Message(Role.USER, f"{seen}\nRequest: {said}"), Message(Role.AGENT, word))
+    ]
+    return (Message(Role.SYSTEM, _REMOVAL_RULES), *shots, Message(Role.USER, f"{view}\nRequest: {request}"))
 
 
 def _tool(spec: ToolSpec, *, brief: bool) -> str:

@@ -94,6 +94,7 @@ def delete_file_tool(changes: FileChanges) -> FunctionTool:
         targets=touched,
         candidates={"path": proposing(changes.files, changes.threads, Wanted.FILE)},
         only_existing=("path",),
+        for_part="edit_file",
     )
     async def delete_file(arguments: DeleteFileArguments, context: ToolContext) -> ToolOutput[FileChange]:
         """Deletes a file."""

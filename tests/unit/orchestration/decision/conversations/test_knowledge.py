@@ -10,10 +10,10 @@ from aeond.capabilities.llm.adapters.scripted import Rule, Script, ScriptedLLM
 from aeond.domain.llm import LikelyToken
 from aeond.domain.runs.run import RunSnapshot
 from aeond.domain.runs.situations import Situation
-from aeond.orchestration.decision.composing import Composer
 from aeond.orchestration.decision.constrained import ConstrainedDecisions
+from aeond.orchestration.decision.conversations.composing import Composer
+from aeond.orchestration.decision.conversations.knowledge import HELD_CHARS, knowledge_odds, repeats_a_fact
 from aeond.orchestration.decision.decider import Decider
-from aeond.orchestration.decision.knowledge import HELD_CHARS, knowledge_odds, repeats_a_fact
 from aeond.orchestration.decision.offers import Offers
 from aeond.orchestration.decision.reading import DecisionReading
 from aeond.orchestration.repair.supervisor import Supervisor

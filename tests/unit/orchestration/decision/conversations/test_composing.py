@@ -10,8 +10,8 @@ from aeond.domain.runs.run import RunSnapshot
 from aeond.domain.runs.situations import Situation
 from aeond.domain.tools import Composition, Effect, ToolCall, ToolContext
 from aeond.domain.values import JsonObject
-from aeond.orchestration.decision.composing import Composer
 from aeond.orchestration.decision.constrained import ConstrainedDecisions
+from aeond.orchestration.decision.conversations.composing import Composer
 from aeond.orchestration.decision.decider import Decider
 from aeond.orchestration.decision.offers import Offers
 from aeond.orchestration.decision.reading import DecisionReading

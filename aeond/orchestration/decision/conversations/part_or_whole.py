@@ -1,0 +1,51 @@
+"""Asks whether a request means a whole thing, or a part of it, before the whole thing is removed.
+
+In the conversation of a decision a small model deletes a file where a line of it was meant.
+"""
+
+import math
+from collections.abc import Iterable
+from typing import Final
+
+from aeond.domain.llm import LikelyToken, LLMRequest
+from aeond.domain.runs.budgets import Grant
+from aeond.domain.runs.run import RunSnapshot
+from aeond.domain.runs.situations import Situation
+from aeond.domain.tools import ToolCall
+from aeond.domain.values import display_json
+from aeond.frozen import frozen
+from aeond.orchestration.budget.budgeted_llm import BudgetedLLM
+from aeond.orchestration.prompts.decision_prompts import PART, WHOLE, removal_messages
+from aeond.ports import LLMAdapter
+
+LIKELY: Final = 20
+
+
+@frozen
+class PartOrWhole:
+    """Asks one model; a question is one call of the grant."""
+
+    llm: LLMAdapter
+
+    async def means_part(self, call: ToolCall, run: RunSnapshot, situation: Situation, grant: Grant) -> bool:
+        """Whether the request is more likely to mean a part of what the call names; False if the model cannot tell."""
+        if not self.llm.capabilities.likely or grant.left.llm_calls < 1:
+            return False
+        begins = dict(situation.files)
+        named = [display_json(value) for value in call.arguments.values()]
+        view = "\n".join(f"{name}: {begins[name]}" if begins.get(name) else name for name in named)
+        asked = LLMRequest(removal_messages(view, run.text), max_tokens=1, likely=LIKELY)
+        answered = (await BudgetedLLM(self.llm, grant).generate(asked)).value
+        return answered is not None and part_odds(answered.likely) > 0
+
+
+def part_odds(likely: Iterable[LikelyToken]) -> float:
+    """The logarithm of the odds of a part against the whole; -inf if the model names no part."""
+    part = whole = 0.0
+    for token in likely:
+        word = token.text.strip()
+        part += math.exp(token.logprob) if word == PART else 0.0
+        whole += math.exp(token.logprob) if word == WHOLE else 0.0
+    if not part:
+        return -math.inf
+    return math.log(part) - math.log(whole) if whole else math.inf

@@ -29,6 +29,7 @@ from aeond.domain.tools import Recovery, ToolCall, ToolSpec
 from aeond.frozen import frozen
 from aeond.orchestration.budget.budgeted_llm import USEFUL_TOKENS
 from aeond.orchestration.context.prompt_fitting import fit_prompt
+from aeond.orchestration.decision.conversations.change import CHANGES, LEAST_ODDS, SURE_ODDS, change_odds
 from aeond.orchestration.decision.conversations.composing import Composer
 from aeond.orchestration.decision.conversations.knowledge import HELD_CHARS, Knowledge, repeats_a_fact
 from aeond.orchestration.decision.conversations.part_or_whole import PartOrWhole
@@ -134,6 +135,24 @@ class Decider:
             on_text(held)
         return decided
 
+    async def _other_offer(
+        self, decision: Decision | None, offer: Offer, snapshot: RunSnapshot, grant: Grant
+    ) -> Offer | None:
+        """What a small model is offered instead where it would change what is only asked about, or end a run that was to change
+        something and has changed nothing; None where its decision stays."""
+        changing = offer.with_effects(CHANGES)
+        can = self.llm.capabilities
+        if not can.likely or can.tool_calls or not changing.tools or _has_changed(snapshot):
+            return None
+        ends = isinstance(decision, GiveAnswer) and decision.fulfilled and bool(executed(snapshot))
+        changes = isinstance(decision, CallTool) and changing.tool(decision.call.tool) is not None
+        odds = await change_odds(self.llm, snapshot, grant) if ends or changes else None
+        if odds is None:
+            return None
+        if changes and odds < LEAST_ODDS:
+            return offer.without_effects(CHANGES)
+        return changing if ends and odds >= SURE_ODDS else None
+
     async def _safer(
         self, call: ToolCall, offer: Offer, snapshot: RunSnapshot, situation: Situation, grant: Grant
     ) -> ToolCall:
@@ -174,6 +193,10 @@ class Decider:
         if fitted.value is None:
             return fitted.failed(None)
         decided = await model.decide(fitted.value.messages, offer, grant, on_text)
+        other = await self._other_offer(decided.value, offer, snapshot, grant)
+        if other is not None:
+            on_text("")
+            decided = await model.decide(fitted.value.messages, other, grant, on_text)
         if not isinstance(decided.value, CallTool):
             return decided
         chosen = decided.value.call
@@ -204,6 +227,13 @@ def _with(other: ToolSpec | None, call: ToolCall, offer: Offer) -> ToolCall:
 def executed(run: RunSnapshot) -> Sequence[StepSnapshot]:
     """The steps that ran, in the order of the plan."""
     return [step for step in run.steps.values() if step.executed]
+
+
+def _has_changed(run: RunSnapshot) -> bool:
+    """Whether a step that may have changed something succeeded."""
+    return any(
+        step.state is StepState.SUCCEEDED and step.recovery is not Recovery.RERUN for step in executed(run)
+    )
 
 
 def _answer(given: GiveAnswer) -> Answer:

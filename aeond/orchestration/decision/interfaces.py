@@ -1,6 +1,6 @@
 """The data of a decision: what a model may choose from, and what it chose."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import field, replace
 from typing import Protocol
 
@@ -8,7 +8,7 @@ from aeond.domain.llm import ToolSchema
 from aeond.domain.messages import Message
 from aeond.domain.outcome import Outcome
 from aeond.domain.runs.budgets import Grant
-from aeond.domain.tools import ToolCall, ToolSpec
+from aeond.domain.tools import Effect, ToolCall, ToolSpec
 from aeond.frozen import frozen
 from aeond.ports import TextSink
 from aeond.schemas.parts import as_object, is_list
@@ -50,6 +50,16 @@ class Offer:
     def tool(self, name: str) -> ToolSpec | None:
         """The offered tool of this name."""
         return next((spec for spec in self.tools if spec.name == name), None)
+
+    def with_effects(self, effects: Collection[Effect]) -> "Offer":
+        """The tools with one of these effects, and nothing else."""
+        tools = tuple(spec for spec in self.tools if spec.effect in effects)
+        return replace(self, tools=tools, plan=False, answer=False)
+
+    def without_effects(self, effects: Collection[Effect]) -> "Offer":
+        """An answer and the tools without these effects."""
+        tools = tuple(spec for spec in self.tools if spec.effect not in effects)
+        return replace(self, tools=tools, plan=False, answer=True)
 
     def only(self, spec: ToolSpec) -> "Offer":
         """This tool with all its arguments, and nothing else."""

@@ -6,7 +6,8 @@ from aeond.domain.messages import Message, Role
 from aeond.domain.runs.run import RunSnapshot
 
 KNOWLEDGE: Final = "know"
-OTHER_SOURCES: Final = ("files", "facts", "compute", "do")
+CHANGE: Final = "do"
+OTHER_SOURCES: Final = ("files", "facts", "compute", CHANGE)
 
 _SOURCE_RULES: Final = """\
 Say in one word where the answer to a request comes from: know (general knowledge, language or imagination), files (the \

@@ -68,14 +68,22 @@ def _holds(text: str, value: str) -> bool:
     return re.search(rf"(?<!\w){re.escape(value)}(?!\w)", text) is not None
 
 
+def source_of(token: LikelyToken) -> str:
+    """The source whose name the token begins; "" if it begins none."""
+    word = token.text.strip()
+    if word == KNOWLEDGE:
+        return KNOWLEDGE
+    return next((source for source in OTHER_SOURCES if len(word) > 1 and source.startswith(word)), "")
+
+
 def knowledge_odds(likely: Iterable[LikelyToken]) -> float:
     """The logarithm of the odds of general knowledge against the other sources; -inf if it is not among the likely tokens."""
     known = other = 0.0
     for token in likely:
-        word = token.text.strip()
-        if word == KNOWLEDGE:
+        source = source_of(token)
+        if source == KNOWLEDGE:
             known += math.exp(token.logprob)
-        elif len(word) > 1 and any(source.startswith(word) for source in OTHER_SOURCES):
+        elif source:
             other += math.exp(token.logprob)
     if not known:
         return -math.inf

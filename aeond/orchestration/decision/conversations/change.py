@@ -1,0 +1,43 @@
+"""Asks whether a request wants something changed: before a run changes something, and before it ends without a change.
+
+A small model changes what was only asked about, and ends with an answer where something was to be changed. docs/evaluation.md
+has the measurements.
+"""
+
+import math
+from collections.abc import Iterable
+from typing import Final
+
+from aeond.domain.llm import LikelyToken, LLMRequest
+from aeond.domain.policy import Effect
+from aeond.domain.runs.budgets import Grant
+from aeond.domain.runs.run import RunSnapshot
+from aeond.orchestration.budget.budgeted_llm import BudgetedLLM
+from aeond.orchestration.decision.conversations.knowledge import LIKELY, source_of
+from aeond.orchestration.prompts.knowledge_prompts import CHANGE, source_messages
+from aeond.ports import LLMAdapter
+
+CHANGES: Final = (Effect.WRITE_CONTAINED, Effect.WRITE_OUTSIDE, Effect.MEMORY)
+LEAST_ODDS: Final = 0.0  # below these nothing is changed
+SURE_ODDS: Final = 1.25  # from these on a run does not end with an answer before it has changed something
+
+
+async def change_odds(llm: LLMAdapter, run: RunSnapshot, grant: Grant) -> float | None:
+    """The logarithm of the odds that something is to be changed, for one call of the grant; None if the model gives none."""
+    if grant.left.llm_calls < 1:
+        return None
+    asked = LLMRequest(source_messages(run.text), max_tokens=1, likely=LIKELY)
+    answered = (await BudgetedLLM(llm, grant).generate(asked)).value
+    return None if answered is None else odds_of_change(answered.likely)
+
+
+def odds_of_change(likely: Iterable[LikelyToken]) -> float | None:
+    """The logarithm of the odds of a change against every other subject; None if neither is among the likely tokens."""
+    change = other = 0.0
+    for token in likely:
+        source = source_of(token)
+        change += math.exp(token.logprob) if source == CHANGE else 0.0
+        other += math.exp(token.logprob) if source and source != CHANGE else 0.0
+    if change and other:
+        return math.log(change) - math.log(other)
+    return math.inf if change else -math.inf if other else None

@@ -29,7 +29,7 @@ from aeond.domain.tools import Recovery, ToolCall, ToolSpec
 from aeond.frozen import frozen
 from aeond.orchestration.budget.budgeted_llm import USEFUL_TOKENS
 from aeond.orchestration.context.prompt_fitting import fit_prompt
-from aeond.orchestration.decision.conversations.change import CHANGES, LEAST_ODDS, SURE_ODDS, change_odds
+from aeond.orchestration.decision.conversations.change import CHANGES, LEAST_ODDS, change_odds
 from aeond.orchestration.decision.conversations.composing import Composer
 from aeond.orchestration.decision.conversations.knowledge import HELD_CHARS, Knowledge, repeats_a_fact
 from aeond.orchestration.decision.conversations.part_or_whole import PartOrWhole
@@ -135,23 +135,19 @@ class Decider:
             on_text(held)
         return decided
 
-    async def _other_offer(
+    async def _is_unwanted(
         self, decision: Decision | None, offer: Offer, snapshot: RunSnapshot, grant: Grant
-    ) -> Offer | None:
-        """What a small model is offered instead where it would change what is only asked about, or end a run that was to change
-        something and has changed nothing; None where its decision stays."""
-        changing = offer.with_effects(CHANGES)
+    ) -> bool:
+        """Whether a small model's first call would change something, and the request wants no change. A removal has a question of its
+        own (`_safer`)."""
         can = self.llm.capabilities
-        if not can.likely or can.tool_calls or not changing.tools or _has_changed(snapshot):
-            return None
-        ends = isinstance(decision, GiveAnswer) and decision.fulfilled and bool(executed(snapshot))
-        changes = isinstance(decision, CallTool) and changing.tool(decision.call.tool) is not None
-        odds = await change_odds(self.llm, snapshot, grant) if ends or changes else None
-        if odds is None:
-            return None
-        if changes and odds < LEAST_ODDS:
-            return offer.without_effects(CHANGES)
-        return changing if ends and odds >= SURE_ODDS else None
+        spec = offer.tool(decision.call.tool) if isinstance(decision, CallTool) else None
+        if spec is None or spec.effect not in CHANGES or spec.for_part or not can.likely or can.tool_calls:
+            return False
+        if grant.left.llm_calls <= 1:  # one is needed to decide again
+            return False
+        odds = await change_odds(self.llm, snapshot, grant)
+        return odds is not None and odds < LEAST_ODDS
 
     async def _safer(
         self, call: ToolCall, offer: Offer, snapshot: RunSnapshot, situation: Situation, grant: Grant
@@ -193,10 +189,9 @@ class Decider:
         if fitted.value is None:
             return fitted.failed(None)
         decided = await model.decide(fitted.value.messages, offer, grant, on_text)
-        other = await self._other_offer(decided.value, offer, snapshot, grant)
-        if other is not None:
-            on_text("")
-            decided = await model.decide(fitted.value.messages, other, grant, on_text)
+        if not steps and await self._is_unwanted(decided.value, offer, snapshot, grant):
+            offer = offer.without_effects(CHANGES)
+            decided = await model.decide(fitted.value.messages, offer, grant, on_text)
         if not isinstance(decided.value, CallTool):
             return decided
         chosen = decided.value.call
@@ -208,6 +203,8 @@ class Decider:
         whole = await self.composer.complete(chosen, spec, snapshot, situation, steps, grant)
         if whole is not None:
             return success(CallTool(whole))
+        if grant.left.llm_calls < 1 and not self.composer.validator.validate_tool_call(chosen, spec):
+            return success(CallTool(chosen))
         first = offer.tool(decided.value.call.tool)
         if first is not None and chosen.tool == first.for_existing:
             return decided
@@ -227,13 +224,6 @@ def _with(other: ToolSpec | None, call: ToolCall, offer: Offer) -> ToolCall:
 def executed(run: RunSnapshot) -> Sequence[StepSnapshot]:
     """The steps that ran, in the order of the plan."""
     return [step for step in run.steps.values() if step.executed]
-
-
-def _has_changed(run: RunSnapshot) -> bool:
-    """Whether a step that may have changed something succeeded."""
-    return any(
-        step.state is StepState.SUCCEEDED and step.recovery is not Recovery.RERUN for step in executed(run)
-    )
 
 
 def _answer(given: GiveAnswer) -> Answer:

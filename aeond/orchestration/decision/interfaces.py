@@ -51,11 +51,6 @@ class Offer:
         """The offered tool of this name."""
         return next((spec for spec in self.tools if spec.name == name), None)
 
-    def with_effects(self, effects: Collection[Effect]) -> "Offer":
-        """The tools with one of these effects, and nothing else."""
-        tools = tuple(spec for spec in self.tools if spec.effect in effects)
-        return replace(self, tools=tools, plan=False, answer=False)
-
     def without_effects(self, effects: Collection[Effect]) -> "Offer":
         """An answer and the tools without these effects."""
         tools = tuple(spec for spec in self.tools if spec.effect not in effects)

@@ -1,5 +1,5 @@
-"""Short conversations beside that of the decision, for what a small model does badly there.
+"""Short conversations beside that of a decision, each about one thing that a small model does badly there.
 
-Each has its own instructions and examples, and shows only what it is about. Entry points: `knowledge.Knowledge`,
-`composing.Composer` and `part_or_whole.PartOrWhole`.
+Entry point: `knowledge.Knowledge`, `composing.Composer`, `part_or_whole.PartOrWhole`, `change.change_odds`.
+Must not know any tool by name, or the engine behind the model.
 """

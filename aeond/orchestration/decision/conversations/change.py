@@ -1,7 +1,6 @@
-"""Asks whether a request wants something changed: before a run changes something, and before it ends without a change.
+"""Asks whether a request wants something changed, before the first call changes something.
 
-A small model changes what was only asked about, and ends with an answer where something was to be changed. docs/evaluation.md
-has the measurements.
+A small model changes what was only asked about. ADR 0094 has the measurements.
 """
 
 import math
@@ -19,7 +18,6 @@ from aeond.ports import LLMAdapter
 
 CHANGES: Final = (Effect.WRITE_CONTAINED, Effect.WRITE_OUTSIDE, Effect.MEMORY)
 LEAST_ODDS: Final = 0.0  # below these nothing is changed
-SURE_ODDS: Final = 1.25  # from these on a run does not end with an answer before it has changed something
 
 
 async def change_odds(llm: LLMAdapter, run: RunSnapshot, grant: Grant) -> float | None:

@@ -29,7 +29,7 @@ class PartOrWhole:
 
     async def means_part(self, call: ToolCall, run: RunSnapshot, situation: Situation, grant: Grant) -> bool:
         """Whether the request is more likely to mean a part of what the call names; False if the model cannot tell."""
-        if not self.llm.capabilities.likely or grant.left.llm_calls < 1:
+        if not self.llm.capabilities.likely or grant.left.llm_calls <= 1:  # one is needed to write the change
             return False
         begins = dict(situation.files)
         named = [display_json(value) for value in call.arguments.values()]

@@ -7,9 +7,7 @@ import pytest
 
 from aeond.capabilities.llm.adapters.scripted import Rule, Script, ScriptedLLM
 from aeond.domain.llm import LikelyToken
-from aeond.domain.plans.plan import PlanStep
-from aeond.domain.runs.run import RunSnapshot
-from aeond.domain.tools import Effect, Recovery, ToolCall
+from aeond.domain.tools import Effect, ToolCall
 from aeond.orchestration.decision.constrained import ConstrainedDecisions
 from aeond.orchestration.decision.conversations.change import odds_of_change
 from aeond.orchestration.decision.conversations.composing import Composer
@@ -46,13 +44,6 @@ async def first(*decisions: object, likely: Mapping[str, float]) -> ToolCall | N
     return (await subject.choose(run_of(), grant(10), discard_text)).value.tool_call
 
 
-async def after(run: RunSnapshot, *decisions: object, likely: Mapping[str, float]) -> PlanStep | str | None:
-    """The next step, or the text of the answer."""
-    subject, _ = decider(*decisions, likely=likely)
-    judged = (await subject.evaluate(run, grant(10))).value
-    return judged.actions[0].step if judged.actions else judged.evaluation.final_output
-
-
 async def test_nothing_is_changed_that_is_only_asked_about() -> None:
     """A first call that would change something is decided again without such tools where no change is likely wanted."""
     keep, look = {"keep": {"note": "7"}}, {"look": {"path": "a"}}
@@ -61,29 +52,20 @@ async def test_nothing_is_changed_that_is_only_asked_about() -> None:
     assert await first(keep, look, likely={}) == ToolCall("keep", {"note": "7"})
 
 
-async def test_a_run_does_not_end_before_what_was_wanted() -> None:
-    """An answer after steps that changed nothing is decided again with the tools that change, where a change is surely wanted."""
-    run = after_pass(1, LOOKED)
-    answer, keep = {"answer": "It is 7."}, {"keep": {"note": "7"}}
-    step = await after(run, answer, keep, likely=WANTED)
-    assert isinstance(step, PlanStep)
-    assert step.tool_call == ToolCall("keep", {"note": "7"})
-    assert await after(run, answer, keep, likely=UNWANTED) == "It is 7."
-    assert await after(run, answer, keep, likely={"do": -0.4, "files": -1.1}) == "It is 7."
-    assert await after(run, {"cannot": "No."}, keep, likely=WANTED) == "No."
-
-
-async def test_a_run_that_has_changed_something_is_not_asked_about() -> None:
-    """After a change the decisions stay as they are."""
-    kept = ran(calls("s2", "keep", note="7"), output="kept", recovery=Recovery.RECONCILE)
-    run = after_pass(1, LOOKED, kept)
-    assert await after(run, {"answer": "Kept."}, likely=WANTED) == "Kept."
+async def test_only_the_first_call_is_asked_about() -> None:
+    """After a step the decisions stay as they are: what comes next rests on a result."""
+    subject, llm = decider({"keep": {"note": "7"}}, likely=UNWANTED)
+    judged = (await subject.evaluate(after_pass(1, LOOKED), grant(10))).value
+    assert [action.step and action.step.tool_call for action in judged.actions] == [
+        ToolCall("keep", {"note": "7"})
+    ]
+    assert len(llm.requests) == 1
 
 
 async def test_a_spent_budget_leaves_the_decision() -> None:
-    """Without a call left for the question the first decision counts."""
+    """Without a call left to decide again the first decision counts."""
     subject, _ = decider({"keep": {"note": "7"}}, likely=UNWANTED)
-    chosen = (await subject.choose(run_of(), grant(1), discard_text)).value
+    chosen = (await subject.choose(run_of(), grant(2), discard_text)).value
     assert chosen.tool_call == ToolCall("keep", {"note": "7"})
 
 

@@ -113,8 +113,8 @@ async def test_what_does_not_exist_is_not_asked_about() -> None:
 
 
 async def test_a_spent_budget_asks_nothing() -> None:
-    """Without a call left for the question the decision stays."""
-    call, _ = await decided({"part": -0.1}, calls=1)
+    """Without a call left to write the change the decision stays."""
+    call, _ = await decided({"part": -0.1}, calls=2)
     assert call == ToolCall("delete", {"path": "list"})
 
 

@@ -1,6 +1,6 @@
 """A program that takes vLLM's command line, says at once that it is ready, and agrees to whatever it is asked.
 
-Where there is a pipe `falling-asleep` beside its socket it sleeps once somebody has opened and closed that for writing.
+If a pipe `falling-asleep` exists beside its socket, it answers a sleep request only after that pipe was opened for writing and closed.
 """
 
 import sys

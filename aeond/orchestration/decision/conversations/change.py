@@ -3,8 +3,7 @@
 A small model changes what was only asked about. ADR 0094 has the measurements.
 """
 
-import math
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import Final
 
 from aeond.domain.llm import LikelyToken, LLMRequest
@@ -12,7 +11,8 @@ from aeond.domain.policy import Effect
 from aeond.domain.runs.budgets import Grant
 from aeond.domain.runs.run import RunSnapshot
 from aeond.orchestration.budget.budgeted_llm import BudgetedLLM
-from aeond.orchestration.decision.conversations.knowledge import LIKELY, source_of
+from aeond.orchestration.decision.conversations.knowledge import source_of
+from aeond.orchestration.decision.conversations.odds import LIKELY, log_odds
 from aeond.orchestration.prompts.knowledge_prompts import CHANGE, source_messages
 from aeond.ports import LLMAdapter
 
@@ -29,13 +29,6 @@ async def change_odds(llm: LLMAdapter, run: RunSnapshot, grant: Grant) -> float 
     return None if answered is None else odds_of_change(answered.likely)
 
 
-def odds_of_change(likely: Iterable[LikelyToken]) -> float | None:
-    """The logarithm of the odds of a change against every other subject; None if neither is among the likely tokens."""
-    change = other = 0.0
-    for token in likely:
-        source = source_of(token)
-        change += math.exp(token.logprob) if source == CHANGE else 0.0
-        other += math.exp(token.logprob) if source and source != CHANGE else 0.0
-    if change and other:
-        return math.log(change) - math.log(other)
-    return math.inf if change else -math.inf if other else None
+def odds_of_change(likely: Sequence[LikelyToken]) -> float | None:
+    """The logarithm of the odds of a change against every other subject; None if no token names a subject."""
+    return log_odds(likely, source_of, CHANGE) if any(map(source_of, likely)) else None

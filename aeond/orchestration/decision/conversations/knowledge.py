@@ -5,7 +5,6 @@ its first decision is an answer, it is asked for the source of that answer, and 
 conversation. docs/evaluation.md has the measurements.
 """
 
-import math
 import re
 from collections.abc import Iterable
 from typing import Final
@@ -17,6 +16,7 @@ from aeond.domain.runs.situations import Situation
 from aeond.domain.values import display_json
 from aeond.frozen import frozen
 from aeond.orchestration.budget.budgeted_llm import BudgetedLLM, is_cut
+from aeond.orchestration.decision.conversations.odds import LIKELY, log_odds
 from aeond.orchestration.prompts.knowledge_prompts import (
     KNOWLEDGE,
     OTHER_SOURCES,
@@ -26,7 +26,6 @@ from aeond.orchestration.prompts.knowledge_prompts import (
 from aeond.ports import LLMAdapter, TextSink
 
 LEAST_ODDS: Final = -1.5  # of general knowledge against any other source; chosen on the sets of strangers
-LIKELY: Final = 20
 HELD_CHARS: Final = 200  # of an answer whose source is not known yet
 MAX_REPLY_TOKENS: Final = 900
 REPLY_SECONDS: Final = 300.0
@@ -78,13 +77,4 @@ def source_of(token: LikelyToken) -> str:
 
 def knowledge_odds(likely: Iterable[LikelyToken]) -> float:
     """The logarithm of the odds of general knowledge against the other sources; -inf if it is not among the likely tokens."""
-    known = other = 0.0
-    for token in likely:
-        source = source_of(token)
-        if source == KNOWLEDGE:
-            known += math.exp(token.logprob)
-        elif source:
-            other += math.exp(token.logprob)
-    if not known:
-        return -math.inf
-    return math.log(known) - math.log(other) if other else math.inf
+    return log_odds(likely, source_of, KNOWLEDGE)

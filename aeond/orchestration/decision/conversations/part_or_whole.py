@@ -3,9 +3,7 @@
 In the conversation of a decision a small model deletes a file where a line of it was meant.
 """
 
-import math
 from collections.abc import Iterable
-from typing import Final
 
 from aeond.domain.llm import LikelyToken, LLMRequest
 from aeond.domain.runs.budgets import Grant
@@ -15,10 +13,9 @@ from aeond.domain.tools import ToolCall
 from aeond.domain.values import display_json
 from aeond.frozen import frozen
 from aeond.orchestration.budget.budgeted_llm import BudgetedLLM
+from aeond.orchestration.decision.conversations.odds import LIKELY, log_odds
 from aeond.orchestration.prompts.decision_prompts import PART, WHOLE, removal_messages
 from aeond.ports import LLMAdapter
-
-LIKELY: Final = 20
 
 
 @frozen
@@ -41,11 +38,9 @@ class PartOrWhole:
 
 def part_odds(likely: Iterable[LikelyToken]) -> float:
     """The logarithm of the odds of a part against the whole; -inf if the model names no part."""
-    part = whole = 0.0
-    for token in likely:
-        word = token.text.strip()
-        part += math.exp(token.logprob) if word == PART else 0.0
-        whole += math.exp(token.logprob) if word == WHOLE else 0.0
-    if not part:
-        return -math.inf
-    return math.log(part) - math.log(whole) if whole else math.inf
+    return log_odds(likely, _answer, PART)
+
+
+def _answer(token: LikelyToken) -> str:
+    word = token.text.strip()
+    return word if word in (PART, WHOLE) else ""

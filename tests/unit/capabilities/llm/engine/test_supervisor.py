@@ -33,7 +33,7 @@ async def test_an_engine_that_takes_long_to_fall_asleep_is_not_taken_for_dead(tm
                 await engine.ready()
                 async with anyio.create_task_group() as tasks:
                     tasks.start_soon(engine.sleep)
-                    # Opened once the program reads it, for it was told to sleep.
+                    # Opens only when the program reads it, that is, after the sleep request has arrived.
                     async with await anyio.open_file(pipe, "w"):
                         clock.advance(10 * settings.stall_seconds)
                         await anyio.wait_all_tasks_blocked()

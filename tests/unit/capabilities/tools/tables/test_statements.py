@@ -74,7 +74,7 @@ def test_only_one_select_is_taken(statement: str) -> None:
 
 
 def test_a_long_query_ends(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A statement that never ends is stopped after a number of steps, and one that nobody waits for at once."""
+    """An endless statement is stopped after a number of steps, or at once if its call was cancelled."""
     joined = ", ".join(f"costs c{number}" for number in range(16))
     endless = f"SELECT COUNT(*) FROM {joined}"
     with pytest.raises(ToolError) as stopped:

@@ -80,5 +80,5 @@ async def test_a_spent_budget_leaves_the_decision() -> None:
 )
 def test_odds_are_those_of_a_change(likely: dict[str, float], odds: float | None) -> None:
     """Words that name no subject do not count."""
-    found = odds_of_change(LikelyToken(*one) for one in likely.items())
+    found = odds_of_change([LikelyToken(*one) for one in likely.items()])
     assert found == (None if odds is None else pytest.approx(odds))

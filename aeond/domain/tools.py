@@ -85,7 +85,7 @@ class Composition:
 
     `instructions` say what to write, `examples` are views and requests with the value written for them, `view` shows what the
     call would change or read, and `schema` admits the values that are possible for it. Without `facts` the remembered facts
-    are left out: a model that needs none takes them for values of the view.
+    are left out: a model that needs none takes them for values of the view. A value longer than `max_tokens` is given up.
     """
 
     instructions: str
@@ -93,6 +93,7 @@ class Composition:
     view: str
     schema: JsonObject
     facts: bool = True
+    max_tokens: int = 900
 
 
 def description_digest(spec: ToolSpec) -> str:

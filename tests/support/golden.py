@@ -104,6 +104,7 @@ def stories() -> Iterable[tuple[str, list[e.Event]]]:
     yield "direct", events_of(host(**phased, character=3))
     yield "replied", events_of(host(**phased, character=6))
     yield "chatted", events_of(host(**{**phased, "logic_version": 3}, character=6))
+    yield "asking", events_of(host(**{**phased, "logic_version": 4}, character=3))
     yield "suspended", events_of(cut, e.StepResolved(Resolution.RETRY, Owner(1000, 42), "s1"), e.RunParked())
 
     yield "approved", approved(some)

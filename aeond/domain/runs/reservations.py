@@ -15,7 +15,11 @@ TOOL_STEP_MINIMUM: Final = Amounts(ttl=1, tool_calls=1)
 ASKING_TOOL_STEP: Final = Amounts(ttl=1, tool_calls=1, llm_calls=8, tokens=40_000)
 AGENT_STEP: Final = Amounts(ttl=1, llm_calls=3, tokens=12_000)
 AGENT_STEP_MINIMUM: Final = Amounts(ttl=1, llm_calls=1, tokens=1)
-ROUTING: Final = Amounts(llm_calls=3, tokens=14_000)  # a chat first, then the choice and a second look at it
+# The decision, what the request is about, the decision again, and the conversation about an argument; before one that removes,
+# a question of its own.
+FIRST_DECISION: Final = Amounts(llm_calls=6, tokens=24_000)
+NEXT_DECISION: Final = Amounts(llm_calls=5, tokens=20_000)
+ROUTING: Final = Amounts(llm_calls=3, tokens=14_000)  # the first decision before logic version 4
 JUDGING: Final = Amounts(llm_calls=2, tokens=12_000)  # anything else before the answer
 ANSWERING: Final = Amounts(llm_calls=2, tokens=12_000)
 

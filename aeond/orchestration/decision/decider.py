@@ -29,10 +29,10 @@ from aeond.domain.tools import Recovery, ToolCall, ToolSpec
 from aeond.frozen import frozen
 from aeond.orchestration.budget.budgeted_llm import USEFUL_TOKENS
 from aeond.orchestration.context.prompt_fitting import fit_prompt
-from aeond.orchestration.decision.conversations.change import CHANGES, LEAST_ODDS, change_odds
 from aeond.orchestration.decision.conversations.composing import Composer
-from aeond.orchestration.decision.conversations.knowledge import HELD_CHARS, Knowledge, repeats_a_fact
+from aeond.orchestration.decision.conversations.knowledge import HELD_CHARS, general_reply, repeats_a_fact
 from aeond.orchestration.decision.conversations.part_or_whole import PartOrWhole
+from aeond.orchestration.decision.conversations.subject import CHANGES, subject_of
 from aeond.orchestration.decision.interfaces import (
     CallTool,
     Decision,
@@ -92,6 +92,10 @@ class Decider:
         situation = await self.situations.observe(snapshot)
         offer = await self.offers.next(snapshot, situation) if _may_go_on(snapshot) else Offer()
         decided = await self._decide(snapshot, situation, offer, grant, discard_text)
+        if await self._leaves_undone(decided.value, offer, snapshot, grant):
+            changing = offer.to_change(CHANGES)
+            changed = await self._decide(snapshot, situation, changing, grant, discard_text)
+            decided = changed if changed.value is not None else decided
         if (repeated := _repetition(decided.value, snapshot)) is not None:
             other = offer.without(repeated.tool)
             decided = await self._decide(snapshot, situation, other, grant, discard_text, REPEATED)
@@ -109,10 +113,10 @@ class Decider:
     async def _first(
         self, snapshot: RunSnapshot, situation: Situation, offer: Offer, grant: Grant, on_text: TextSink
     ) -> Outcome[Decision | None]:
-        """The first decision. A small model's answer is held back until its source is known; general knowledge is then
-        answered again in a separate conversation. An answer longer than HELD_CHARS is cancelled before that question, and
-        generated again if it has another source."""
-        if not self.llm.capabilities.likely or self.llm.capabilities.tool_calls:
+        """The first decision. A small model's answer is held back until its subject is known; general knowledge is then
+        answered again in a separate conversation, and where something is to be changed, the answer is decided again. An answer
+        longer than HELD_CHARS is cancelled before that question, and generated again if it stays."""
+        if not self._can_be_asked:
             return await self._decide(snapshot, situation, offer, grant, on_text)
         held = ""
 
@@ -125,29 +129,52 @@ class Decider:
         decided: Outcome[Decision | None] = success(None)
         with anyio.CancelScope() as scope:
             decided = await self._decide(snapshot, situation, offer, grant, hold)
-        if held and not repeats_a_fact(held, snapshot.text, situation):
-            reply = await Knowledge(self.llm).reply(snapshot, grant, on_text)
+        if held and grant.left.llm_calls and not repeats_a_fact(held, snapshot.text, situation):
+            subject = await subject_of(self.llm, snapshot, grant)
+            reply = await general_reply(self.llm, snapshot, grant, on_text) if subject.is_knowledge else ""
             if reply:
                 return success(GiveAnswer(reply))
+            changing = offer.to_change(CHANGES)
+            if subject.wants_change and not _refuses(decided.value) and changing.tools:
+                return await self._decide(snapshot, situation, changing, grant, on_text)
         if scope.cancelled_caught:
             return await self._decide(snapshot, situation, offer, grant, on_text)
         if held:
             on_text(held)
         return decided
 
+    @property
+    def _can_be_asked(self) -> bool:
+        """Whether the model needs to be asked what a request is about, and can be."""
+        return self.llm.capabilities.likely and not self.llm.capabilities.tool_calls
+
     async def _is_unwanted(
         self, decision: Decision | None, offer: Offer, snapshot: RunSnapshot, grant: Grant
     ) -> bool:
         """Whether a small model's first call would change something, and the request wants no change. A removal has a question of its
         own (`_safer`)."""
-        can = self.llm.capabilities
         spec = offer.tool(decision.call.tool) if isinstance(decision, CallTool) else None
-        if spec is None or spec.effect not in CHANGES or spec.for_part or not can.likely or can.tool_calls:
+        if spec is None or spec.effect not in CHANGES or spec.for_part or not offer.answer:
             return False
-        if grant.left.llm_calls <= 1:  # one is needed to decide again
+        if not self._can_be_asked or grant.left.llm_calls <= 1:  # one is needed to decide again
             return False
-        odds = await change_odds(self.llm, snapshot, grant)
-        return odds is not None and odds < LEAST_ODDS
+        return (await subject_of(self.llm, snapshot, grant)).wants_no_change
+
+    async def _leaves_undone(
+        self, decision: Decision | None, offer: Offer, snapshot: RunSnapshot, grant: Grant
+    ) -> bool:
+        """Whether a small model would end with an answer a run that was to change something and has not tried to."""
+        if (
+            not isinstance(decision, GiveAnswer)
+            or not decision.fulfilled
+            or not offer.to_change(CHANGES).tools
+        ):
+            return False
+        if any(step.recovery is not Recovery.RERUN for step in executed(snapshot)):
+            return False
+        if not self._can_be_asked or grant.left.llm_calls <= 1:
+            return False
+        return (await subject_of(self.llm, snapshot, grant)).wants_change
 
     async def _safer(
         self, call: ToolCall, offer: Offer, snapshot: RunSnapshot, situation: Situation, grant: Grant
@@ -224,6 +251,10 @@ def _with(other: ToolSpec | None, call: ToolCall, offer: Offer) -> ToolCall:
 def executed(run: RunSnapshot) -> Sequence[StepSnapshot]:
     """The steps that ran, in the order of the plan."""
     return [step for step in run.steps.values() if step.executed]
+
+
+def _refuses(decision: Decision | None) -> bool:
+    return isinstance(decision, GiveAnswer) and not decision.fulfilled
 
 
 def _answer(given: GiveAnswer) -> Answer:

@@ -32,7 +32,7 @@ class Offer:
     """The actions that a model may choose from in one decision.
 
     `values` holds, for a tool and one of its arguments, the values that exist. `plan` offers a plan of several
-    steps, `answer` an answer or a refusal. Arguments that are written in a separate conversation are left out where the model
+    steps, `answer` an answer or a refusal, `refusal` a refusal where no answer is offered. Arguments that are written in a separate conversation are left out where the model
     decides by JSON, unless the offer is `complete`.
     """
 
@@ -40,6 +40,7 @@ class Offer:
     values: Mapping[tuple[str, str], tuple[str, ...]] = field(default_factory=dict)
     plan: bool = False
     answer: bool = True
+    refusal: bool = False
     complete: bool = False
 
     @property
@@ -56,9 +57,17 @@ class Offer:
         tools = tuple(spec for spec in self.tools if spec.effect not in effects)
         return replace(self, tools=tools, plan=False, answer=True)
 
+    def to_change(self, effects: Collection[Effect]) -> "Offer":
+        """The tools with one of these effects, if there are any with those that ask the user; a refusal in place of an answer."""
+        can_change = any(spec.effect in effects for spec in self.tools)
+        tools = tuple(
+            spec for spec in self.tools if can_change and (spec.effect in effects or spec.asks_user)
+        )
+        return replace(self, tools=tools, plan=False, answer=False, refusal=True)
+
     def only(self, spec: ToolSpec) -> "Offer":
         """This tool with all its arguments, and nothing else."""
-        return replace(self, tools=(spec,), plan=False, answer=False, complete=True)
+        return replace(self, tools=(spec,), plan=False, answer=False, refusal=False, complete=True)
 
     def without(self, tool: str) -> "Offer":
         """The other tools; at least an answer is left to choose."""

@@ -65,7 +65,7 @@ class NativeDecisions:
         offered = [
             ToolSchema(spec.name, spec.description, decision_arguments(spec, offer)) for spec in offer.tools
         ]
-        if offer.answer:
+        if offer.answer or offer.refusal:
             offered.append(ToolSchema(CANNOT, CANNOT_USE, closed_object({_TEXT: {"type": "string"}})))
         if offer.plan:
             offered.append(ToolSchema(PLAN, PLAN_USE, closed_object({})))

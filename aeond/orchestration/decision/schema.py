@@ -26,7 +26,9 @@ def decision_schema(offer: Offer) -> JsonObject:
     and the token limit of the call bounds the text."""
     actions = [closed_object({spec.name: decision_arguments(spec, offer)}) for spec in offer.tools]
     if offer.answer:
-        actions += [closed_object({ANSWER: _TEXT}), closed_object({CANNOT: _TEXT})]
+        actions.append(closed_object({ANSWER: _TEXT}))
+    if offer.answer or offer.refusal:
+        actions.append(closed_object({CANNOT: _TEXT}))
     if offer.plan:
         actions.append(closed_object({PLAN: {"const": True}}))
     return {"anyOf": actions}

@@ -5,10 +5,12 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field
 
+from aeond.capabilities.tools.calculator.expression_conversation import expression_conversation
 from aeond.capabilities.tools.calculator.expressions import MAX_CHARS, evaluate
 from aeond.capabilities.tools.calculator.values import shown
 from aeond.capabilities.tools.function_tool import FunctionTool, tool
-from aeond.domain.tools import Effect, ToolContext
+from aeond.domain.tools import Composition, Effect, ToolContext
+from aeond.domain.values import JsonObject
 from aeond.ports import Clock
 
 
@@ -27,14 +29,21 @@ class CalculatorResult(BaseModel):
 def calculator_tool(clock: Clock) -> FunctionTool:
     """The tool. It is PURE although `today` depends on the clock: computing again after a crash does no harm."""
 
-    @tool(effect=Effect.PURE, example={"expression": "(31 + 4) * 12 / 7"}, timeout_seconds=5.0)
+    def now() -> datetime:
+        here = datetime.fromtimestamp(clock.time(), UTC).astimezone()
+        return here.replace(tzinfo=None, second=0, microsecond=0)
+
+    async def conversation(_arguments: JsonObject, _context: ToolContext, _request: str) -> Composition:
+        return expression_conversation(now())
+
+    @tool(
+        effect=Effect.PURE,
+        example={"expression": "(31 + 4) * 12 / 7"},
+        composed=("expression", conversation),
+        timeout_seconds=5.0,
+    )
     def calculator(arguments: CalculatorArguments, _context: ToolContext) -> CalculatorResult:
         """Compute numbers, percentages, dates and times exactly."""
-        now = (
-            datetime.fromtimestamp(clock.time(), UTC)
-            .astimezone()
-            .replace(tzinfo=None, second=0, microsecond=0)
-        )
-        return CalculatorResult(result=shown(evaluate(arguments.expression, now)))
+        return CalculatorResult(result=shown(evaluate(arguments.expression, now())))
 
     return calculator

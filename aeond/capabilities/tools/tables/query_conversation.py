@@ -12,6 +12,7 @@ from aeond.domain.values import JsonObject, JsonValue
 
 MAX_VIEW_ROWS: Final = 30
 MAX_VIEW_CHARS: Final = 2_000
+MAX_TOKENS: Final = 300
 _INSTRUCTIONS: Final = """\
 You write one SQLite SELECT that finds in a table what a person asks for. Reply with it as a JSON string. Numbers are computed \
 in the statement, and each row is selected with its name."""
@@ -64,7 +65,9 @@ _EXAMPLES: Final[tuple[tuple[str, str, JsonValue], ...]] = (
 
 def query_conversation(table: Table, path: str) -> Composition:
     """The conversation about the `query` over this table."""
-    return Composition(_INSTRUCTIONS, _EXAMPLES, table_view(table, path), _SCHEMA, facts=False)
+    return Composition(
+        _INSTRUCTIONS, _EXAMPLES, table_view(table, path), _SCHEMA, facts=False, max_tokens=MAX_TOKENS
+    )
 
 
 def table_view(table: Table, path: str) -> str:

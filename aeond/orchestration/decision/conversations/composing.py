@@ -22,7 +22,6 @@ from aeond.orchestration.prompts.decision_prompts import composing_messages
 from aeond.orchestration.repair.strict_json import read_json
 from aeond.ports import LLMAdapter, ToolInvoker, Validator
 
-MAX_VALUE_TOKENS: Final = 900
 MAX_RESULT_CHARS: Final = 2_000
 SECONDS: Final = 300.0
 
@@ -61,7 +60,7 @@ class Composer:
             return None
         request = LLMRequest(
             fitted.value.messages,
-            max_tokens=MAX_VALUE_TOKENS,
+            max_tokens=composition.max_tokens,
             schema=composition.schema,
             deadline_seconds=SECONDS,
         )

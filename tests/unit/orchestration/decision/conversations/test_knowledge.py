@@ -1,18 +1,16 @@
 """Answers from general knowledge: which these are, and what reaches the client of them."""
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 import pytest
 
 from aeond.capabilities.llm.adapters.scripted import Rule, Script, ScriptedLLM
-from aeond.domain.llm import LikelyToken
 from aeond.domain.runs.run import RunSnapshot
 from aeond.domain.runs.situations import Situation
 from aeond.orchestration.decision.constrained import ConstrainedDecisions
 from aeond.orchestration.decision.conversations.composing import Composer
-from aeond.orchestration.decision.conversations.knowledge import HELD_CHARS, knowledge_odds, repeats_a_fact
+from aeond.orchestration.decision.conversations.knowledge import HELD_CHARS, repeats_a_fact
 from aeond.orchestration.decision.decider import Decider
 from aeond.orchestration.decision.offers import Offers
 from aeond.orchestration.decision.reading import DecisionReading
@@ -21,7 +19,7 @@ from tests.support.doubles import PlainInvoker
 from tests.support.strategy import LOOK, grant, registry, run_of, validator
 
 FACTS = Situation(facts=(("boat", "Ida"), ("berth", 12)))
-SOURCE = "Say in one word"
+SUBJECT = "Say in one word what a request"
 TALK = "you can only talk"
 
 
@@ -44,7 +42,7 @@ def decider(
     llm = ScriptedLLM(
         Script(
             rules=(
-                Rule(contains=SOURCE, text=next(iter(likely), "do"), likely=dict(likely)),
+                Rule(contains=SUBJECT, text=next(iter(likely), "do"), likely=dict(likely)),
                 Rule(contains=TALK, text=reply),
                 Rule.model_validate({"json": decision}),
             )
@@ -107,21 +105,6 @@ async def test_a_call_is_no_answer() -> None:
     subject, _ = decider({"look": {"path": "a"}}, {"know": -0.1})
     decided = await subject.choose(run_of(), grant(1), lambda _: None)
     assert decided.value.tool_call is not None
-
-
-@pytest.mark.parametrize(
-    ("likely", "odds"),
-    [
-        ({"know": -0.5, "files": -1.5}, 1.0),
-        ({"know": -1.5, "do": -0.5, "x": -0.1}, -1.0),
-        ({"know": -0.5}, math.inf),
-        ({"do": -0.1}, -math.inf),
-        ({}, -math.inf),
-    ],
-)
-def test_odds_are_those_of_knowledge_against_the_other_sources(likely: dict[str, float], odds: float) -> None:
-    """Words that name no source do not count."""
-    assert knowledge_odds(LikelyToken(*one) for one in likely.items()) == pytest.approx(odds)
 
 
 @pytest.mark.parametrize(

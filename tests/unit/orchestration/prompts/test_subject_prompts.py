@@ -1,23 +1,23 @@
-"""The prompts about general knowledge."""
+"""The prompts about the subject of a request and about general knowledge."""
 
 from dataclasses import replace
 
 from aeond.domain.messages import Role
-from aeond.orchestration.prompts.knowledge_prompts import (
+from aeond.orchestration.prompts.subject_prompts import (
     KNOWLEDGE,
-    OTHER_SOURCES,
+    OTHER_SUBJECTS,
     reply_messages,
-    source_messages,
+    subject_messages,
 )
 from tests.support.strategy import run_of
 
 
-def test_each_source_has_an_example_and_the_request_comes_last() -> None:
+def test_each_subject_has_an_example_and_the_request_comes_last() -> None:
     """The part that is the same for all requests comes first, so that an engine reads it once."""
-    messages = source_messages("why?")
+    messages = subject_messages("why?")
     shown = {message.content for message in messages if message.role is Role.AGENT}
-    assert shown == {KNOWLEDGE, *OTHER_SOURCES}
-    others = source_messages("how?")
+    assert shown == {KNOWLEDGE, *OTHER_SUBJECTS}
+    others = subject_messages("how?")
     assert [one.content for one in messages[:-1]] == [one.content for one in others[:-1]]
     assert messages[-1].content == "Request: why?"
 

@@ -1,0 +1,64 @@
+"""Asks a small model in one word what a request is about.
+
+The probability of the word says more than the word itself: ADR 0088 and ADR 0094 have the measurements.
+"""
+
+from typing import Final
+
+from aeond.domain.llm import LikelyToken, LLMRequest
+from aeond.domain.policy import Effect
+from aeond.domain.runs.budgets import Grant
+from aeond.domain.runs.run import RunSnapshot
+from aeond.frozen import frozen
+from aeond.orchestration.budget.budgeted_llm import BudgetedLLM
+from aeond.orchestration.decision.conversations.odds import LIKELY, log_odds
+from aeond.orchestration.prompts.subject_prompts import CHANGE, KNOWLEDGE, OTHER_SUBJECTS, subject_messages
+from aeond.ports import LLMAdapter
+
+CHANGES: Final = (Effect.WRITE_CONTAINED, Effect.WRITE_OUTSIDE, Effect.MEMORY)
+"""The effects of tools that change files or what is remembered."""
+
+# Log-odds against all other subjects, chosen on the sets of strangers.
+_KNOWLEDGE_FROM: Final = -0.5
+_NO_CHANGE_BELOW: Final = -0.5
+_CHANGE_FROM: Final = 1.75
+
+
+@frozen
+class Subject:
+    """What a request is about, as far as the most likely first tokens of the word say."""
+
+    likely: tuple[LikelyToken, ...]
+
+    @property
+    def is_knowledge(self) -> bool:
+        """Whether general knowledge may be enough for it."""
+        return log_odds(self.likely, _subject_of, KNOWLEDGE) >= _KNOWLEDGE_FROM
+
+    @property
+    def wants_change(self) -> bool:
+        """Whether something is surely to be changed."""
+        return log_odds(self.likely, _subject_of, CHANGE) >= _CHANGE_FROM
+
+    @property
+    def wants_no_change(self) -> bool:
+        """Whether a change is less likely than everything else; false if no token names a subject."""
+        return (
+            any(map(_subject_of, self.likely))
+            and log_odds(self.likely, _subject_of, CHANGE) < _NO_CHANGE_BELOW
+        )
+
+
+async def subject_of(llm: LLMAdapter, run: RunSnapshot, grant: Grant) -> Subject:
+    """The subject of the run's request, for one call of the grant; one without likely tokens if the model gives none."""
+    asked = LLMRequest(subject_messages(run.text), max_tokens=1, likely=LIKELY)
+    answered = (await BudgetedLLM(llm, grant).generate(asked)).value
+    return Subject(answered.likely if answered else ())
+
+
+def _subject_of(token: LikelyToken) -> str:
+    """The subject whose name the token begins; "" if it begins none."""
+    word = token.text.strip()
+    if word == KNOWLEDGE:
+        return KNOWLEDGE
+    return next((name for name in OTHER_SUBJECTS if len(word) > 1 and name.startswith(word)), "")

@@ -1,0 +1,64 @@
+"""The prompts with which a small model says what a request is about, and answers from what it knows."""
+
+from typing import Final
+
+from aeond.domain.messages import Message, Role
+from aeond.domain.runs.run import RunSnapshot
+
+KNOWLEDGE: Final = "know"
+CHANGE: Final = "do"
+OTHER_SUBJECTS: Final = ("files", "facts", "compute", CHANGE)
+
+_SUBJECT_RULES: Final = """\
+Say in one word what a request needs: know (general knowledge, language or imagination, also a text that is only told), files (a \
+look into the person's files), facts (what the person said before), compute (a calculation), do (files or facts are to be \
+changed, kept or removed, or something is to be sent)."""
+_SUBJECTS: Final = (
+    ("why is the sea salty?", KNOWLEDGE),
+    ("what does the club say about guests", "files"),
+    ("Comment s'appelle mon bateau ?", "facts"),
+    ("write me a rhyme on sail", KNOWLEDGE),
+    ("send the rules to Omar by mail", CHANGE),
+    ("how many days from 20 april to 3 june", "compute"),
+    ("lies mir die Regeln vor", "files"),
+    ("by the way the gate code is 9021 now", CHANGE),
+    ("remind me where the spare oar is", "facts"),
+    ("was heißt Hafen auf Spanisch?", KNOWLEDGE),
+    ("Till has left the club, take him out", CHANGE),
+    ("Who pays more, Lena or Omar?", "files"),
+    ("draft a polite note to the harbour master, I'll copy it", KNOWLEDGE),
+    ("A list todo.txt with: paint, rope, and two lamps", CHANGE),
+    ("ile kosztuje 12 lamp po 8.50", "compute"),
+    ("show me the members", "files"),
+    ("put this in better English: we was at sea since two days", KNOWLEDGE),
+    ("retiens que le mât fait 9 mètres", CHANGE),
+    ("resume las reglas en dos frases", "files"),
+    ("is ice heavier than water", KNOWLEDGE),
+    ("when did I say the sails get washed?", "facts"),
+    ("count the members and put the number into club/count.txt", CHANGE),
+)
+_REPLY_RULES: Final = """\
+You are aeond, the assistant on a person's computer. Answer briefly, in the language of the request. In this reply you can \
+only talk: nothing can be looked up, kept or changed."""
+
+
+def subject_messages(request: str) -> tuple[Message, ...]:
+    """Asks what the request is about; the reply is one word."""
+    shots = [
+        message
+        for said, subject in _SUBJECTS
+        for message in (Message(Role.USER, _request(said)), Message(Role.AGENT, subject))
+    ]
+    return (Message(Role.SYSTEM, _SUBJECT_RULES), *shots, Message(Role.USER, _request(request)))
+
+
+def reply_messages(run: RunSnapshot) -> tuple[Message, ...]:
+    """The request in a conversation without tools, files and facts."""
+    instructions = run.request.instructions
+    rules = f"{_REPLY_RULES}\n\n{instructions}" if instructions else _REPLY_RULES
+    said = f"Said before:\n{run.context}\n\n{run.text}" if run.context else run.text
+    return (Message(Role.SYSTEM, rules), Message(Role.USER, said))
+
+
+def _request(wording: str) -> str:
+    return f"Request: {wording}"

@@ -66,10 +66,6 @@ from aeond.domain.runs.run import Operation, Phase, PlanSource, RunSnapshot, Run
 from aeond.domain.tools import Recovery
 
 MAX_CRASHES: Final = 3
-_CHATTING: Final = 3  # the logic version since which a direct reply is tried before a route is chosen
-_ASKING: Final = (
-    4  # the logic version since which a decision may ask what the request is about, and be made again
-)
 
 
 def decide(run: RunSnapshot) -> tuple[Command, ...]:
@@ -125,16 +121,9 @@ def _profiling(run: RunSnapshot) -> Operation:
 def _evaluated_operation(run: RunSnapshot, operation: Operation) -> Operate:
     # The answer has priority: its share is not spent on evaluation.
     spare = run.ledger.left - r.ANSWERING.at_most(run.ledger.left)
-    return Operate(operation, _judging(run, operation).at_most(spare))
-
-
-def _judging(run: RunSnapshot, operation: Operation) -> Amounts:
-    """The maximum cost of an operation before the answer."""
-    asks = run.logic_version >= _ASKING
-    if operation is Operation.ROUTE and run.logic_version >= _CHATTING:
-        return r.FIRST_DECISION if asks else r.ROUTING
-    direct = operation is Operation.EVALUATE and run.route is Route.DIRECT
-    return r.NEXT_DECISION if asks and direct else r.JUDGING
+    decides = operation is Operation.ROUTE or (operation is Operation.EVALUATE and run.route is Route.DIRECT)
+    most = r.decision(run.logic_version, first=run.route is None) if decides else r.JUDGING
+    return Operate(operation, most.at_most(spare))
 
 
 def _plan(run: RunSnapshot) -> tuple[Command, ...]:

@@ -15,13 +15,11 @@ TOOL_STEP_MINIMUM: Final = Amounts(ttl=1, tool_calls=1)
 ASKING_TOOL_STEP: Final = Amounts(ttl=1, tool_calls=1, llm_calls=8, tokens=40_000)
 AGENT_STEP: Final = Amounts(ttl=1, llm_calls=3, tokens=12_000)
 AGENT_STEP_MINIMUM: Final = Amounts(ttl=1, llm_calls=1, tokens=1)
-# The decision, what the request is about, the decision again, and the conversation about an argument; before one that removes,
-# a question of its own.
-FIRST_DECISION: Final = Amounts(llm_calls=6, tokens=24_000)
-NEXT_DECISION: Final = Amounts(llm_calls=5, tokens=20_000)
-ROUTING: Final = Amounts(llm_calls=3, tokens=14_000)  # the first decision before logic version 4
 JUDGING: Final = Amounts(llm_calls=2, tokens=12_000)  # anything else before the answer
 ANSWERING: Final = Amounts(llm_calls=2, tokens=12_000)
+
+_CHATTING: Final = 3  # the logic version since which a direct reply is tried before a route is chosen
+_ASKING: Final = 4  # the one since which a decision may ask what the request is about, and be made again
 
 
 def lacking(left: Amounts, want: Amounts) -> str:
@@ -29,6 +27,14 @@ def lacking(left: Amounts, want: Amounts) -> str:
     (BUDGET_SPENT) from a limit of the single operation.
     """
     return Amounts(llm_calls=1, tokens=want.tokens).exceeding(left)
+
+
+def decision(logic_version: int, *, first: bool) -> Amounts:
+    """For the decision about the next action: since _ASKING with a question about the request, a second decision and the
+    conversation about an argument; the first decision may ask about a removal as well."""
+    if logic_version >= _ASKING:
+        return Amounts(llm_calls=6, tokens=24_000) if first else Amounts(llm_calls=5, tokens=20_000)
+    return Amounts(llm_calls=3, tokens=14_000) if first and logic_version >= _CHATTING else JUDGING
 
 
 def tool_step(left: Amounts, *, asks: bool) -> Amounts:

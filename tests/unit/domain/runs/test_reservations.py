@@ -3,7 +3,7 @@
 import pytest
 
 from aeond.domain.runs.budgets import Amounts, Budget
-from aeond.domain.runs.reservations import ASKING_TOOL_STEP, TOOL_STEP, tool_step
+from aeond.domain.runs.reservations import ASKING_TOOL_STEP, JUDGING, TOOL_STEP, decision, tool_step
 
 
 @pytest.mark.parametrize(
@@ -19,3 +19,10 @@ def test_a_tool_that_asks_gets_more_of_a_large_budget(left: Amounts, calls: int,
     assert tool_step(left, asks=False) == TOOL_STEP
     wanted = tool_step(left, asks=True)
     assert (wanted.llm_calls, wanted.tokens, wanted.ttl, wanted.tool_calls) == (calls, tokens, 1, 1)
+
+
+def test_a_journal_replays_with_the_reservations_of_its_version() -> None:
+    """Reservations are recorded, so decisions of older runs keep theirs."""
+    assert decision(1, first=True) == decision(2, first=True) == decision(3, first=False) == JUDGING
+    assert decision(3, first=True) == Amounts(llm_calls=3, tokens=14_000)
+    assert decision(4, first=True).llm_calls > decision(4, first=False).llm_calls > JUDGING.llm_calls

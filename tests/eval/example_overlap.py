@@ -14,6 +14,7 @@ PROMPTS: Final = (
     "aeond/orchestration/prompts",
     "aeond/capabilities/tools/editing",
     "aeond/capabilities/tools/tables",
+    "aeond/capabilities/tools/calculator",
 )
 MOST_SHARED: Final = 0.5
 INSTRUCTION_SHARE: Final = 0.33  # a passage that shares less of its own words is an instruction, no example

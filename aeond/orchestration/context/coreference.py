@@ -1,4 +1,4 @@
-"""Coreference: spells out "that", "it" and "again" from the session, with one constrained call."""
+"""Coreference: spells out "that", "it" and "again" from the session, with two constrained calls."""
 
 from dataclasses import replace
 from typing import Final
@@ -15,11 +15,13 @@ from aeond.orchestration.context.rewrite_validation import is_quoted, what_is_wr
 from aeond.orchestration.context.session_context import SessionContextBuilder
 from aeond.orchestration.interfaces import Resolved
 from aeond.orchestration.prompts.coreference_prompts import (
-    FOUND,
+    DEPENDENCE_SCHEMA,
     MAX_FOUND_CHARS,
     REQUEST,
-    rewriting_messages,
-    rewriting_schema,
+    REWRITINGS,
+    Dependence,
+    Rewriting,
+    dependence_messages,
 )
 from aeond.orchestration.repair.strict_json import read_json
 from aeond.ports import LLMAdapter
@@ -27,16 +29,17 @@ from aeond.ports import LLMAdapter
 # Longer ones are letters and reports, which hardly point back, and would cost as much to write again.
 MAX_REWRITTEN_CHARS: Final = 800
 MAX_TOKENS: Final = 320
+MAX_KIND_TOKENS: Final = 8
 
 
 @frozen
 class ModelReferences:
     """The References over a model and the context of sessions.
 
-    The model is asked once, and only in a session with messages. Its rewrite is checked: no new names or
-    numbers, no number lost, a question still a question. A rewrite that fails or changes nothing is discarded
-    in favour of the user's own words; if the words that they rest on were found in the conversation, these are
-    added in brackets. `note` says so in either case.
+    Only in a session with messages the model is asked how the request depends on them, and rewrites one that does. Its
+    rewrite is checked: no new names or numbers, no number lost, a question still a question. A rewrite that fails or
+    changes nothing is discarded in favour of the user's own words; if the words that they rest on were found in the
+    conversation, these are added in brackets. `note` says so in either case.
     """
 
     llm: LLMAdapter
@@ -57,30 +60,45 @@ class ModelReferences:
         return await self._rewrite(said, context, grant)
 
     async def _rewrite(self, said: str, context: SessionContext, grant: Grant) -> Outcome[Resolved]:
-        request = LLMRequest(
-            rewriting_messages(context.text, said),
-            max_tokens=MAX_TOKENS,
-            schema=rewriting_schema(),
+        model = BudgetedLLM(self.llm, grant)
+        asked = LLMRequest(
+            dependence_messages(context.text, said), max_tokens=MAX_KIND_TOKENS, schema=DEPENDENCE_SCHEMA
         )
-        answered = await BudgetedLLM(self.llm, grant).generate(request)
+        told = await model.generate(asked)
+        if told.value is None:
+            return told.failed(_kept(said, context, f"kept as said ({told.cause.reason})"))
+        rewriting = _rewriting(told.value.text)
+        if rewriting is None:
+            return success(_kept(said, context))
+        request = LLMRequest(
+            rewriting.messages(context.text, said), max_tokens=MAX_TOKENS, schema=rewriting.schema
+        )
+        answered = await model.generate(request)
         if answered.value is None:
             return answered.failed(_kept(said, context, f"kept as said ({answered.cause.reason})"))
         if is_cut(answered.value):
             return success(_kept(said, context, "kept as said: the rewritten request was cut off"))
-        return success(_checked(said, answered.value.text, context))
+        return success(_checked(said, answered.value.text, context, rewriting.found))
+
+
+def _rewriting(kind: str) -> Rewriting | None:
+    """How a request of the kind is rewritten; None if it can be understood alone. Without a readable kind the request counts
+    as one that points back."""
+    word = read_json(kind).value
+    return None if word == Dependence.ALONE else REWRITINGS.get(str(word), REWRITINGS[Dependence.POINTS])
 
 
 def _kept(said: str, context: SessionContext, note: str = "") -> Resolved:
     return Resolved(said, context.text, note, context.standing, context.taint)
 
 
-def _checked(said: str, text: str, context: SessionContext) -> Resolved:
+def _checked(said: str, text: str, context: SessionContext, found: str) -> Resolved:
     """The rewritten request, where it passes the checks."""
     conversation = context.text
     parsed = read_json(text).value
     fields = parsed if isinstance(parsed, dict) else {}
     rewritten, rests_on = (
-        value.strip() if isinstance(value := fields.get(name), str) else "" for name in (REQUEST, FOUND)
+        value.strip() if isinstance(value := fields.get(name), str) else "" for name in (REQUEST, found)
     )
     wrong = what_is_wrong(said, rewritten, conversation)
     if not wrong and rewritten != said.strip():

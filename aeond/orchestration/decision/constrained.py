@@ -8,7 +8,7 @@ from aeond.domain.messages import Message, Role
 from aeond.domain.outcome import Outcome, Problem, failure
 from aeond.domain.runs.budgets import Grant
 from aeond.domain.tools import ToolSpec
-from aeond.domain.values import compact_json
+from aeond.domain.values import JsonObject, compact_json
 from aeond.frozen import frozen
 from aeond.orchestration.budget.budgeted_llm import BudgetedLLM, is_cut
 from aeond.orchestration.decision.answer_stream import AnswerStream
@@ -19,6 +19,7 @@ from aeond.orchestration.prompts.decision_examples import examples_for, tools_sh
 from aeond.orchestration.prompts.decision_prompts import CONSTRAINED_RULES, result_text, tools_text
 from aeond.orchestration.repair.strict_json import read_json
 from aeond.ports import LLMAdapter, TextSink
+from aeond.schemas.parts import as_object
 
 MAX_DECISION_TOKENS: Final = 900
 DECISION_SECONDS: Final = 300.0
@@ -64,11 +65,10 @@ class ConstrainedDecisions:
     async def decide(
         self, messages: Sequence[Message], offer: Offer, grant: Grant, on_text: TextSink
     ) -> Outcome[Decision | None]:
-        offer = offer.uncomposed
         request = LLMRequest(
             tuple(messages),
             max_tokens=MAX_DECISION_TOKENS,
-            schema=decision_schema(offer),
+            schema=decision_schema(offer.uncomposed),
             deadline_seconds=DECISION_SECONDS,
         )
         shown = AnswerStream(on_text)
@@ -86,10 +86,19 @@ class ConstrainedDecisions:
     async def _read(self, text: str, offer: Offer, grant: Grant) -> Outcome[Decision | None]:
         parsed = read_json(text)
         if not parsed.ok:
-            parsed = await self.reading.supervisor.repair_json(text, decision_schema(offer), grant)
+            schema = decision_schema(offer.uncomposed)
+            parsed = await self.reading.supervisor.repair_json(text, schema, grant)
         if not parsed.ok:
             return parsed.failed(None)
-        return await self.reading.read(parsed.value, offer, grant)
+        whole = _is_whole(as_object(parsed.value), offer)
+        return await self.reading.read(parsed.value, offer if whole else offer.uncomposed, grant)
+
+
+def _is_whole(decision: JsonObject, offer: Offer) -> bool:
+    """Whether a model that was not constrained wrote the argument that is written in a separate conversation as well."""
+    return any(
+        spec.composed and spec.composed in as_object(decision.get(spec.name, {})) for spec in offer.tools
+    )
 
 
 def complete(answered: Outcome[LLMResponse | None]) -> Outcome[LLMResponse | None]:

@@ -9,7 +9,7 @@ from aeond.errors import StoreError
 from aeond.orchestration.context.coreference import ModelReferences
 from aeond.orchestration.context.session_context import SessionContextBuilder
 from aeond.orchestration.interfaces import Resolved
-from aeond.orchestration.prompts.coreference_prompts import rewriting_messages
+from aeond.orchestration.prompts.coreference_prompts import REWRITINGS, Dependence, dependence_messages
 from tests.support.sessions import ScriptedHistory, talk
 from tests.support.strategy import grant, run_of, says
 
@@ -17,17 +17,22 @@ TALK = ("What is 17 times 23?", "391")
 CONTEXT = "User: What is 17 times 23?\nAssistant: 391"
 
 
-def reply(found: str, request: str) -> str:
-    return json.dumps({"found": found, "request": request})
+def reply(found: str, request: str, kind: Dependence = Dependence.POINTS) -> str:
+    return json.dumps({REWRITINGS[kind].found: found, "request": request})
 
 
 class Desk:
     """A resolver with its model, its grant and the earlier messages."""
 
     def __init__(
-        self, *answers: Any, talk_: tuple[str, ...] = TALK, calls: int = 2, tokens: int = 12_000
+        self,
+        *answers: Any,
+        kind: str = Dependence.POINTS,
+        talk_: tuple[str, ...] = TALK,
+        calls: int = 2,
+        tokens: int = 12_000,
     ) -> None:
-        self.llm = says(*answers)
+        self.llm = says(json.dumps(kind), *answers)
         self.grant = grant(calls, tokens)
         self.contexts = SessionContextBuilder(
             ScriptedHistory(SessionPast(messages=talk(*talk_))), self.llm, 1_000
@@ -41,30 +46,52 @@ class Desk:
 
 
 async def test_references_are_spelled_out() -> None:
-    """One call makes of "half of that" half of what was answered, and the context goes with it."""
+    """Two calls make of "half of that" half of what was answered, and the context goes with it."""
     desk = Desk(reply("391", "How much is half of 391?"))
     assert await desk.resolve("and how much is half of that?") == Resolved(
         "How much is half of 391?", CONTEXT
     )
-    assert desk.grant.used.llm_calls == 1
-    assert len(desk.llm.requests) == 1
+    assert desk.grant.used.llm_calls == 2
+    assert len(desk.llm.requests) == 2
 
 
-async def test_the_call_is_constrained_and_ends_with_what_changes() -> None:
+async def test_the_calls_are_constrained_and_end_with_what_changes() -> None:
     """The model writes under a schema, after rules and examples that are the same for every request."""
     desk = Desk(reply("391", "Half of 391?"))
     await desk.resolve("Half of that?")
-    request = desk.llm.requests[0]
-    assert request.schema is not None
-    assert len(str(request.schema)) < 500
-    assert request.messages[-1].content == f"{CONTEXT}\n\nLast request: Half of that?"
-    other = rewriting_messages("User: a\nAssistant: b", "And that?")
-    assert [m.content for m in other[:-1]] == [m.content for m in request.messages[:-1]]
+    others = (
+        dependence_messages("User: a\nAssistant: b", "And that?"),
+        REWRITINGS[Dependence.POINTS].messages("User: a\nAssistant: b", "And that?"),
+    )
+    for request, other in zip(desk.llm.requests, others, strict=True):
+        assert request.schema is not None
+        assert len(str(request.schema)) < 500
+        assert request.messages[-1].content == f"{CONTEXT}\n\nLast request: Half of that?"
+        assert [m.content for m in other[:-1]] == [m.content for m in request.messages[:-1]]
+
+
+async def test_what_is_only_different_is_put_into_the_earlier_request() -> None:
+    """A request that says what is different is rewritten by rules and examples of its own."""
+    desk = Desk(
+        reply("What is 17 times 23?", "What is 17 times 19?", Dependence.DIFFERS), kind=Dependence.DIFFERS
+    )
+    assert (await desk.resolve("And 19?")).text == "What is 17 times 19?"
+    assert desk.llm.requests[1].messages[0].content == REWRITINGS[Dependence.DIFFERS].rules
+
+
+async def test_a_request_that_is_understood_alone_is_not_written_again() -> None:
+    """It stays as it is, without a second call and without a note."""
+    desk = Desk(kind=Dependence.ALONE)
+    said = "Which metal is the hardest?"
+    assert await desk.resolve(said) == Resolved(said, CONTEXT)
+    assert len(desk.llm.requests) == 1
 
 
 async def test_an_earlier_request_is_added_where_the_new_one_is_not_believed() -> None:
     """When the rewritten request names something never said, the earlier request is added to the user's words."""
-    desk = Desk(reply("What is 17 times 23?", "What is 20 times 5?"))
+    desk = Desk(
+        reply("What is 17 times 23?", "What is 20 times 5?", Dependence.DIFFERS), kind=Dependence.DIFFERS
+    )
     resolved = await desk.resolve("And 19 times 3?")
     assert resolved.text == "And 19 times 3? (What is 17 times 23?)"
     assert resolved.note.startswith("what it rests on was added: the rewritten request names '20'")
@@ -114,6 +141,12 @@ async def test_only_words_of_the_conversation_are_added() -> None:
     said = "and how much is half of that?"
     for found in ("a cake", "half of that", "", "17 times 24"):
         assert (await Desk(reply(found, said)).resolve(said)).text == said
+
+
+async def test_an_unreadable_kind_counts_as_one_that_points_back() -> None:
+    """A model that names no kind is asked to replace the words that point back."""
+    desk = Desk(reply("391", "Half of 391?"), kind="none of these")
+    assert (await desk.resolve("Half of that?")).text == "Half of 391?"
 
 
 async def test_nonsense_keeps_the_words() -> None:

@@ -121,8 +121,7 @@ def _profiling(run: RunSnapshot) -> Operation:
 def _evaluated_operation(run: RunSnapshot, operation: Operation) -> Operate:
     # The answer has priority: its share is not spent on evaluation.
     spare = run.ledger.left - r.ANSWERING.at_most(run.ledger.left)
-    decides = operation is Operation.ROUTE or (operation is Operation.EVALUATE and run.route is Route.DIRECT)
-    most = r.decision(run.logic_version, first=run.route is None) if decides else r.JUDGING
+    most = r.before_answer(run.logic_version, operation, direct=run.route is Route.DIRECT)
     return Operate(operation, most.at_most(spare))
 
 

@@ -7,7 +7,7 @@ from tests.eval.bfcl.judging import judge_bfcl
 from tests.eval.case_files import read_case_file
 from tests.eval.everyday import judge_placed
 from tests.eval.own_sets import judge_everyday, judge_hard, judge_simple
-from tests.eval.references import judge_references
+from tests.eval.references import OWN, STRANGERS, references_set
 from tests.eval.scenarios.judging import judge_reach
 from tests.eval.subjects import Subject
 from tests.eval.subtasks.judging import judge_subtasks
@@ -29,7 +29,8 @@ def set_of_file(name: str, path: Path, *, quiet: bool = False) -> EvalSet:
 
 SETS: Final = (
     EvalSet("everyday", 0.80, judge_everyday),
-    EvalSet("references", 0.95, judge_references),
+    references_set("references", 0.95, OWN),
+    references_set("references_strangers", 0.0, STRANGERS),  # written by people who did not see the product
     EvalSet("bfcl", 0.85, judge_bfcl),
     EvalSet("subtasks", 0.90, judge_subtasks),
     EvalSet("reach", 0.70, judge_reach),

@@ -10,17 +10,19 @@ from typing import Final
 from pydantic import BaseModel, ConfigDict
 
 from aeond.domain.runs.budgets import Grant
-from aeond.domain.runs.reservations import JUDGING
-from aeond.domain.runs.run import RunRequest, RunSnapshot
+from aeond.domain.runs.events import LOGIC_VERSION
+from aeond.domain.runs.reservations import before_answer
+from aeond.domain.runs.run import Operation, RunRequest, RunSnapshot
 from aeond.domain.sessions import SessionPast
 from aeond.orchestration.context.coreference import ModelReferences
 from aeond.orchestration.context.session_context import SessionContextBuilder
 from tests.eval.counted_model import CountedModel
 from tests.eval.subjects import Subject
-from tests.eval.verdicts import OnVerdict, Terms, Verdict
+from tests.eval.verdicts import EvalSet, OnVerdict, Terms, Verdict
 from tests.support.sessions import ScriptedHistory, talk
 
-CASES: Final = Path(__file__).parent / "references.toml"
+OWN: Final = Path(__file__).parent / "references.toml"
+STRANGERS: Final = Path(__file__).parent / "references_strangers.toml"
 
 
 class Case(BaseModel):
@@ -41,14 +43,18 @@ class Case(BaseModel):
         return (*lacks, *holds)
 
 
-def read_cases() -> tuple[Case, ...]:
-    return tuple(Case.model_validate(case) for case in tomllib.loads(CASES.read_text("utf-8"))["case"])
+def read_cases(path: Path = OWN) -> tuple[Case, ...]:
+    return tuple(Case.model_validate(case) for case in tomllib.loads(path.read_text("utf-8"))["case"])
 
 
-async def judge_references(subject: Subject, terms: Terms, on_verdict: OnVerdict) -> None:
-    """Each case through the resolver, in a session that consists of its conversation."""
-    for case in terms.sample([case for case in read_cases() if terms.admit(case.says, False)]):
-        on_verdict(await resolved(CountedModel(subject.llm), case))
+def references_set(name: str, least: float, path: Path) -> EvalSet:
+    """Each case of the file through the resolver, in a session that consists of its conversation."""
+
+    async def judge(subject: Subject, terms: Terms, on_verdict: OnVerdict) -> None:
+        for case in terms.sample([case for case in read_cases(path) if terms.admit(case.says, False)]):
+            on_verdict(await resolved(CountedModel(subject.llm), case))
+
+    return EvalSet(name, least, judge)
 
 
 async def resolved(llm: CountedModel, case: Case) -> Verdict:
@@ -56,7 +62,11 @@ async def resolved(llm: CountedModel, case: Case) -> Verdict:
     began = time.monotonic()
     contexts = SessionContextBuilder(ScriptedHistory(SessionPast(messages=talk(*case.talk))), llm, 1_000)
     run = RunSnapshot("r", request=RunRequest(case.says, session_id="s"))
-    rewrite = (await ModelReferences(llm, contexts).resolve(run, Grant(JUDGING))).value
+    rewrite = (
+        await ModelReferences(llm, contexts).resolve(
+            run, Grant(before_answer(LOGIC_VERSION, Operation.RESOLVE, direct=False))
+        )
+    ).value
     note = f"  [{rewrite.note}]" if rewrite.note else ""
     effort = replace(llm.effort, seconds=time.monotonic() - began)
     return Verdict(case.says, case.group, f"{rewrite.text}{note}", case.missed(rewrite.text), effort=effort)

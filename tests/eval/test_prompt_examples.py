@@ -4,7 +4,7 @@ from tests.eval.case_files import read_case_file
 from tests.eval.example_overlap import overlaps, passages
 from tests.eval.known_sets import CHANGES, FOLDER
 from tests.eval.own_sets import everyday_cases, hard_cases, simple_cases
-from tests.eval.references import read_cases
+from tests.eval.references import STRANGERS, read_cases
 from tests.eval.subtasks.judging import read_requests
 
 
@@ -13,7 +13,7 @@ def own_requests() -> list[str]:
     placed = [*everyday_cases(), *hard_cases(), *simple_cases()]
     for path in (*sorted(FOLDER.glob("*.toml")), *sorted(CHANGES.glob("*.toml"))):
         placed += read_case_file(path)
-    return [one.case.says for one in placed] + [case.says for case in read_cases()]
+    return [one.case.says for one in placed] + [case.says for case in (*read_cases(), *read_cases(STRANGERS))]
 
 
 def test_no_example_resembles_a_case() -> None:

@@ -3,15 +3,15 @@
 import pytest
 
 from tests.eval.counted_model import CountedModel
-from tests.eval.references import Case, read_cases, resolved
+from tests.eval.references import STRANGERS, Case, read_cases, resolved
 from tests.support.strategy import says
 
-CASES = read_cases()
+CASES = (*read_cases(), *read_cases(STRANGERS))
 
 
 def test_there_are_enough_cases_of_each_kind() -> None:
-    """At least 60 rewrites in at least 6 groups, no request and conversation twice."""
-    assert len(CASES) >= 60
+    """At least 60 rewrites of each set in at least 6 groups, no request and conversation twice."""
+    assert len(CASES) >= 120
     assert len({case.group for case in CASES}) >= 6
     assert len({(case.talk, case.says) for case in CASES}) == len(CASES)
 

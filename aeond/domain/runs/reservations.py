@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Final
 
 from aeond.domain.runs.budgets import Amounts
+from aeond.domain.runs.run import Operation
 
 NOTHING: Final = Amounts()
 PLANNING: Final = Amounts(llm_calls=3, tokens=18_000)
@@ -29,12 +30,18 @@ def lacking(left: Amounts, want: Amounts) -> str:
     return Amounts(llm_calls=1, tokens=want.tokens).exceeding(left)
 
 
-def decision(logic_version: int, *, first: bool) -> Amounts:
-    """For the decision about the next action: since _ASKING with a question about the request, a second decision and the
-    conversation about an argument; the first decision may ask about a removal as well."""
-    if logic_version >= _ASKING:
-        return Amounts(llm_calls=6, tokens=24_000) if first else Amounts(llm_calls=5, tokens=20_000)
-    return Amounts(llm_calls=3, tokens=14_000) if first and logic_version >= _CHATTING else JUDGING
+def before_answer(logic_version: int, operation: Operation, *, direct: bool) -> Amounts:
+    """For an operation before the answer; `direct` is that of a run that decides action by action.
+
+    Since _ASKING what a request means in its session is asked before it is rewritten, in two ways if need be. A decision may
+    ask what the request is about, be made again and write an argument in a conversation; the first may ask about a removal too.
+    """
+    asks = logic_version >= _ASKING
+    if operation is Operation.ROUTE and logic_version >= _CHATTING:
+        return Amounts(llm_calls=6, tokens=24_000) if asks else Amounts(llm_calls=3, tokens=14_000)
+    if asks and operation is Operation.EVALUATE and direct:
+        return Amounts(llm_calls=5, tokens=20_000)
+    return Amounts(llm_calls=3, tokens=12_000) if asks and operation is Operation.RESOLVE else JUDGING
 
 
 def tool_step(left: Amounts, *, asks: bool) -> Amounts:

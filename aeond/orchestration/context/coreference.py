@@ -67,9 +67,20 @@ class ModelReferences:
         told = await model.generate(asked)
         if told.value is None:
             return told.failed(_kept(said, context, f"kept as said ({told.cause.reason})"))
-        rewriting = _rewriting(told.value.text)
-        if rewriting is None:
-            return success(_kept(said, context))
+        ways = _rewritings(told.value.text)
+        first: Outcome[Resolved] = success(_kept(said, context))
+        for way in ways:
+            resolved = await self._written(said, context, way, model)
+            if resolved.ok and not resolved.value.note:  # rewritten, or complete as it is
+                return resolved
+            first = resolved if way is ways[0] else first
+            if grant.left.llm_calls < 1:
+                break
+        return first
+
+    async def _written(
+        self, said: str, context: SessionContext, rewriting: Rewriting, model: BudgetedLLM
+    ) -> Outcome[Resolved]:
         request = LLMRequest(
             rewriting.messages(context.text, said), max_tokens=MAX_TOKENS, schema=rewriting.schema
         )
@@ -81,11 +92,14 @@ class ModelReferences:
         return success(_checked(said, answered.value.text, context, rewriting.found))
 
 
-def _rewriting(kind: str) -> Rewriting | None:
-    """How a request of the kind is rewritten; None if it can be understood alone. Without a readable kind the request counts
-    as one that points back."""
+def _rewritings(kind: str) -> tuple[Rewriting, ...]:
+    """The ways to rewrite a request of the kind, the second one for where the first does not succeed; none if it can be
+    understood alone. Without a readable kind the request counts as one that points back."""
     word = read_json(kind).value
-    return None if word == Dependence.ALONE else REWRITINGS.get(str(word), REWRITINGS[Dependence.POINTS])
+    if word == Dependence.ALONE:
+        return ()
+    points, differs = REWRITINGS[Dependence.POINTS], REWRITINGS[Dependence.DIFFERS]
+    return (differs, points) if word == Dependence.DIFFERS else (points, differs)
 
 
 def _kept(said: str, context: SessionContext, note: str = "") -> Resolved:

@@ -3,7 +3,8 @@
 import pytest
 
 from aeond.domain.runs.budgets import Amounts, Budget
-from aeond.domain.runs.reservations import ASKING_TOOL_STEP, JUDGING, TOOL_STEP, decision, tool_step
+from aeond.domain.runs.reservations import ASKING_TOOL_STEP, JUDGING, TOOL_STEP, before_answer, tool_step
+from aeond.domain.runs.run import Operation
 
 
 @pytest.mark.parametrize(
@@ -22,7 +23,9 @@ def test_a_tool_that_asks_gets_more_of_a_large_budget(left: Amounts, calls: int,
 
 
 def test_a_journal_replays_with_the_reservations_of_its_version() -> None:
-    """Reservations are recorded, so decisions of older runs keep theirs."""
-    assert decision(1, first=True) == decision(2, first=True) == decision(3, first=False) == JUDGING
-    assert decision(3, first=True) == Amounts(llm_calls=3, tokens=14_000)
-    assert decision(4, first=True).llm_calls > decision(4, first=False).llm_calls > JUDGING.llm_calls
+    """Reservations are recorded, so operations of older runs keep theirs."""
+    for operation in (Operation.RESOLVE, Operation.ROUTE, Operation.EVALUATE):
+        assert before_answer(2, operation, direct=True) == JUDGING
+        assert before_answer(4, operation, direct=True).llm_calls > JUDGING.llm_calls
+    assert before_answer(3, Operation.ROUTE, direct=False) == Amounts(llm_calls=3, tokens=14_000)
+    assert before_answer(4, Operation.EVALUATE, direct=False) == JUDGING

@@ -143,6 +143,19 @@ async def test_only_words_of_the_conversation_are_added() -> None:
         assert (await Desk(reply(found, said)).resolve(said)).text == said
 
 
+async def test_what_one_way_leaves_unchanged_is_rewritten_the_other_way() -> None:
+    """A request that rests on something and came back unchanged is written once more by the other rules; if that fails too,
+    the words that were found first are added."""
+    said = "And the half of that?"
+    unchanged = reply("What is 17 times 23?", said, Dependence.DIFFERS)
+    desk = Desk(unchanged, reply("391", "And the half of 391?"), kind=Dependence.DIFFERS, calls=3)
+    assert (await desk.resolve(said)).text == "And the half of 391?"
+    desk = Desk(unchanged, reply("391", "195.5"), kind=Dependence.DIFFERS, calls=3)
+    assert (await desk.resolve(said)).text == f"{said} (What is 17 times 23?)"
+    desk = Desk(unchanged, kind=Dependence.DIFFERS, calls=2)
+    assert (await desk.resolve(said)).text == f"{said} (What is 17 times 23?)"
+
+
 async def test_an_unreadable_kind_counts_as_one_that_points_back() -> None:
     """A model that names no kind is asked to replace the words that point back."""
     desk = Desk(reply("391", "Half of 391?"), kind="none of these")

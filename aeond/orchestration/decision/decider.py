@@ -41,6 +41,7 @@ from aeond.orchestration.decision.interfaces import (
     MakePlan,
     Offer,
 )
+from aeond.orchestration.decision.invention import is_invented
 from aeond.orchestration.decision.offers import Offers
 from aeond.orchestration.decision.results import results_length, turns_of
 from aeond.orchestration.interfaces import Judgement, RouteChoice, discard_text
@@ -176,6 +177,16 @@ class Decider:
             return False
         return (await subject_of(self.llm, snapshot, grant)).wants_change
 
+    def _invents(
+        self, decision: Decision | None, offer: Offer, snapshot: RunSnapshot, situation: Situation
+    ) -> bool:
+        """Whether a small model would keep a number that nobody said: the user is asked for it."""
+        if self.llm.capabilities.tool_calls or not isinstance(decision, CallTool):
+            return False
+        spec = offer.tool(decision.call.tool)
+        turns = turns_of(executed(snapshot), MAX_RESULT_CHARS)
+        return spec is not None and is_invented(decision.call, spec, snapshot, situation, turns)
+
     async def _safer(
         self, call: ToolCall, offer: Offer, snapshot: RunSnapshot, situation: Situation, grant: Grant
     ) -> ToolCall:
@@ -218,6 +229,9 @@ class Decider:
         decided = await model.decide(fitted.value.messages, offer, grant, on_text)
         if not steps and await self._is_unwanted(decided.value, offer, snapshot, grant):
             offer = offer.without_effects(CHANGES)
+            decided = await model.decide(fitted.value.messages, offer, grant, on_text)
+        if self._invents(decided.value, offer, snapshot, situation) and grant.left.llm_calls:
+            offer = self.offers.asking(snapshot)
             decided = await model.decide(fitted.value.messages, offer, grant, on_text)
         if not isinstance(decided.value, CallTool):
             return decided

@@ -56,6 +56,10 @@ class Offers:
         helpful = _after_failure(run, specs, situation)
         return await self._with_values(run, helpful or specs, plan=False, answer=not helpful)
 
+    def asking(self, run: RunSnapshot) -> Offer:
+        """The tools that ask the user, and a refusal."""
+        return Offer(tuple(spec for spec in self.specs(run) if spec.asks_user), answer=False, refusal=True)
+
     async def _with_values(
         self, run: RunSnapshot, specs: tuple[ToolSpec, ...], *, plan: bool, answer: bool = True
     ) -> Offer:

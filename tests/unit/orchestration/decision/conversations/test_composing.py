@@ -1,25 +1,17 @@
 """Calls whose argument is written in a separate conversation."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import pytest
 
-from aeond.capabilities.llm.adapters.scripted import Rule, Script, ScriptedLLM
+from aeond.capabilities.llm.adapters.scripted import Rule, ScriptedLLM
 from aeond.domain.outcome import Outcome
-from aeond.domain.runs.run import RunSnapshot
 from aeond.domain.runs.situations import Situation
-from aeond.domain.tools import Composition, Effect, ToolCall, ToolContext
+from aeond.domain.tools import Composition, Effect, ToolCall
 from aeond.domain.values import JsonObject
-from aeond.orchestration.decision.constrained import ConstrainedDecisions
-from aeond.orchestration.decision.conversations.composing import Composer
-from aeond.orchestration.decision.decider import Decider
-from aeond.orchestration.decision.offers import Offers
-from aeond.orchestration.decision.reading import DecisionReading
 from aeond.orchestration.interfaces import RouteChoice, discard_text
-from aeond.orchestration.planning.validator import PlanValidator
-from aeond.orchestration.repair.supervisor import Supervisor
-from tests.support.doubles import PlainInvoker
-from tests.support.strategy import TEXT, SpecTool, grant, registry, run_of, spec
+from tests.support.deciders import Composing, WholeTool, decider_of
+from tests.support.strategy import TEXT, grant, registry, run_of, spec
 
 NOTES: JsonObject = {"type": "array", "items": TEXT}
 CHANGE = replace(
@@ -39,39 +31,6 @@ COMPOSITION = Composition(
 FACTS = Situation(facts=(("boat", "Ida"),))
 
 
-class ChangeTool(SpecTool):
-    """Has what its specification names."""
-
-    async def candidates(self, *_: object) -> tuple[str, ...]:
-        return ()
-
-    async def composition(self, *_: object) -> None:
-        return None
-
-
-@dataclass
-class Composing(PlainInvoker):
-    """Proposes one path, and begins the conversation about it."""
-
-    composition_of: Composition | None = COMPOSITION
-
-    async def candidates(
-        self, tool: str, argument: str, context: ToolContext, limit: int, near: str = ""
-    ) -> tuple[str, ...]:
-        return ("list",)
-
-    async def composition(self, call: ToolCall, context: ToolContext, request: str) -> Composition | None:
-        return self.composition_of
-
-
-@dataclass(frozen=True)
-class Seen:
-    """Situations that are always the same."""
-
-    async def observe(self, run: RunSnapshot) -> Situation:
-        return FACTS
-
-
 async def chosen(
     decision: object, written: object, composition: Composition | None = COMPOSITION, calls: int = 10
 ) -> tuple[Outcome[RouteChoice], ScriptedLLM]:
@@ -80,14 +39,9 @@ async def chosen(
         Rule.model_validate({"json": decision, "times": 1}),
         Rule.model_validate({"json": {"change": {"path": "list", "notes": ["guessed"]}}}),
     )
-    llm = ScriptedLLM(Script(rules=rules))
     tools = registry(WRITE)
-    tools.register(ChangeTool(CHANGE))
-    check = PlanValidator(tools, ())
-    decisions = ConstrainedDecisions(llm, DecisionReading(Supervisor(llm, check), check))
-    invoker = Composing({}, composition)
-    composer = Composer(llm, invoker, check)
-    decider = Decider(lambda: decisions, llm, Offers(tools, invoker), Seen(), composer)
+    tools.register(WholeTool(CHANGE))
+    decider, llm = decider_of(rules, tools, FACTS, Composing({}, ("list",), composition))
     return await decider.choose(run_of(request="drop b"), grant(llm_calls=calls), discard_text), llm
 
 

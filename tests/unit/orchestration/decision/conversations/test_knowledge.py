@@ -1,36 +1,19 @@
 """Answers from general knowledge: which these are, and what reaches the client of them."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import pytest
 
-from aeond.capabilities.llm.adapters.scripted import Rule, Script, ScriptedLLM
-from aeond.domain.runs.run import RunSnapshot
+from aeond.capabilities.llm.adapters.scripted import Rule, ScriptedLLM
 from aeond.domain.runs.situations import Situation
-from aeond.orchestration.decision.constrained import ConstrainedDecisions
-from aeond.orchestration.decision.conversations.composing import Composer
 from aeond.orchestration.decision.conversations.knowledge import HELD_CHARS, repeats_a_fact
 from aeond.orchestration.decision.decider import Decider
-from aeond.orchestration.decision.offers import Offers
-from aeond.orchestration.decision.reading import DecisionReading
-from aeond.orchestration.repair.supervisor import Supervisor
-from tests.support.doubles import PlainInvoker
-from tests.support.strategy import LOOK, grant, registry, run_of, validator
+from tests.support.deciders import decider_of
+from tests.support.strategy import LOOK, grant, registry, run_of
 
 FACTS = Situation(facts=(("boat", "Ida"), ("berth", 12)))
 SUBJECT = "Say in one word what a request"
 TALK = "you can only talk"
-
-
-@dataclass(frozen=True)
-class Seen:
-    """Situations that are always the same."""
-
-    situation: Situation
-
-    async def observe(self, run: RunSnapshot) -> Situation:
-        return self.situation
 
 
 def decider(
@@ -39,20 +22,12 @@ def decider(
     reply: str = "Rivers carry salts.",
     situation: Situation = FACTS,
 ) -> tuple[Decider, ScriptedLLM]:
-    llm = ScriptedLLM(
-        Script(
-            rules=(
-                Rule(contains=SUBJECT, text=next(iter(likely), "do"), likely=dict(likely)),
-                Rule(contains=TALK, text=reply),
-                Rule.model_validate({"json": decision}),
-            )
-        )
+    rules = (
+        Rule(contains=SUBJECT, text=next(iter(likely), "do"), likely=dict(likely)),
+        Rule(contains=TALK, text=reply),
+        Rule.model_validate({"json": decision}),
     )
-    check = validator(LOOK)
-    decisions = ConstrainedDecisions(llm, DecisionReading(Supervisor(llm, check), check))
-    invoker = PlainInvoker({})
-    composer = Composer(llm, invoker, check)
-    return Decider(lambda: decisions, llm, Offers(registry(LOOK), invoker), Seen(situation), composer), llm
+    return decider_of(rules, registry(LOOK), situation)
 
 
 async def chosen(subject: Decider, calls: int = 10) -> tuple[str, str]:

@@ -2,26 +2,18 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import pytest
 
-from aeond.capabilities.llm.adapters.scripted import Rule, Script, ScriptedLLM
+from aeond.capabilities.llm.adapters.scripted import Rule, ScriptedLLM
 from aeond.domain.llm import LikelyToken
-from aeond.domain.runs.run import RunSnapshot
 from aeond.domain.runs.situations import Situation
-from aeond.domain.tools import Composition, Effect, ToolCall, ToolContext
-from aeond.orchestration.decision.constrained import ConstrainedDecisions
-from aeond.orchestration.decision.conversations.composing import Composer
+from aeond.domain.tools import Composition, Effect, ToolCall
 from aeond.orchestration.decision.conversations.part_or_whole import part_odds
-from aeond.orchestration.decision.decider import Decider
-from aeond.orchestration.decision.offers import Offers
-from aeond.orchestration.decision.reading import DecisionReading
 from aeond.orchestration.interfaces import discard_text
-from aeond.orchestration.planning.validator import PlanValidator
-from aeond.orchestration.repair.supervisor import Supervisor
-from tests.support.doubles import PlainInvoker
-from tests.support.strategy import TEXT, SpecTool, grant, registry, run_of, spec
+from tests.support.deciders import Composing, WholeTool, decider_of
+from tests.support.strategy import TEXT, grant, registry, run_of, spec
 
 DELETE = replace(
     spec("delete", {"path": TEXT}, ("path",), Effect.WRITE_CONTAINED), candidates=("path",), for_part="change"
@@ -36,39 +28,6 @@ ASKED = "Say in one word what: whole"
 SHOWN = Composition("Say what changes.", (), "list:\na\nb", TEXT)
 
 
-class KnowsTool(SpecTool):
-    """Has what its specification names."""
-
-    async def candidates(self, *_: object) -> tuple[str, ...]:
-        return ()
-
-    async def composition(self, *_: object) -> None:
-        return None
-
-
-@dataclass
-class Knowing(PlainInvoker):
-    """Knows two paths, and begins the conversation about what changes, if it can."""
-
-    shown: Composition | None = SHOWN
-
-    async def candidates(
-        self, tool: str, argument: str, context: ToolContext, limit: int, near: str = ""
-    ) -> tuple[str, ...]:
-        return ("list", "other")
-
-    async def composition(self, call: ToolCall, context: ToolContext, request: str) -> Composition | None:
-        return self.shown
-
-
-@dataclass(frozen=True)
-class Seen:
-    """The situation of all runs."""
-
-    async def observe(self, run: RunSnapshot) -> Situation:
-        return SEEN
-
-
 async def decided(
     likely: Mapping[str, float], *, path: str = "list", calls: int = 10, shown: Composition | None = SHOWN
 ) -> tuple[ToolCall | None, ScriptedLLM]:
@@ -78,14 +37,10 @@ async def decided(
         Rule.model_validate({"json": {"delete": {"path": path}}, "times": 1}),
         Rule.model_validate({"json": {"change": {"path": path, "notes": "guessed"}}}),
     )
-    llm = ScriptedLLM(Script(rules=rules))
     tools = registry()
     for one in (DELETE, CHANGE):
-        tools.register(KnowsTool(one))
-    check = PlanValidator(tools, ())
-    decisions = ConstrainedDecisions(llm, DecisionReading(Supervisor(llm, check), check))
-    invoker = Knowing({}, shown)
-    decider = Decider(lambda: decisions, llm, Offers(tools, invoker), Seen(), Composer(llm, invoker, check))
+        tools.register(WholeTool(one))
+    decider, llm = decider_of(rules, tools, SEEN, Composing({}, ("list", "other"), shown))
     chosen = await decider.choose(run_of(request="b is done"), grant(llm_calls=calls), discard_text)
     return chosen.value.tool_call, llm
 

@@ -5,23 +5,17 @@ from dataclasses import replace
 
 import pytest
 
-from aeond.capabilities.llm.adapters.scripted import Rule, Script, ScriptedLLM
+from aeond.capabilities.llm.adapters.scripted import Rule, ScriptedLLM
 from aeond.domain.llm import LikelyToken
 from aeond.domain.plans.plan import PlanStep, StepState
 from aeond.domain.runs.run import RunSnapshot
 from aeond.domain.tools import Effect, Recovery, ToolCall
-from aeond.orchestration.decision.constrained import ConstrainedDecisions
-from aeond.orchestration.decision.conversations.composing import Composer
 from aeond.orchestration.decision.conversations.subject import Subject
 from aeond.orchestration.decision.decider import Decider
-from aeond.orchestration.decision.offers import Offers
-from aeond.orchestration.decision.reading import DecisionReading
 from aeond.orchestration.interfaces import discard_text
-from aeond.orchestration.repair.supervisor import Supervisor
-from tests.support.doubles import PlainInvoker
+from tests.support.deciders import decider_of
 from tests.support.judging import after_pass, ran
-from tests.support.null_objects import NoSituations
-from tests.support.strategy import LOOK, TEXT, calls, grant, registry, run_of, spec, validator
+from tests.support.strategy import LOOK, TEXT, calls, grant, registry, run_of, spec
 
 KEEP = spec("keep", {"note": TEXT}, ("note",), Effect.MEMORY)
 SUBJECT = "Say in one word what a request"
@@ -32,13 +26,7 @@ LOOKED = ran(calls("s1", "look", path="a"), output="7")
 def decider(*decisions: object, likely: Mapping[str, float]) -> tuple[Decider, ScriptedLLM]:
     rules = [Rule(contains=SUBJECT, text=next(iter(likely), "?"), likely=dict(likely))]
     rules += [Rule.model_validate({"json": one, "times": 1}) for one in decisions]
-    llm = ScriptedLLM(Script(rules=tuple(rules)))
-    check, tools = validator(LOOK, KEEP), registry(LOOK, KEEP)
-    model = ConstrainedDecisions(llm, DecisionReading(Supervisor(llm, check), check))
-    invoker = PlainInvoker({})
-    return Decider(
-        lambda: model, llm, Offers(tools, invoker), NoSituations(), Composer(llm, invoker, check)
-    ), llm
+    return decider_of(tuple(rules), registry(LOOK, KEEP))
 
 
 async def first(*decisions: object, likely: Mapping[str, float]) -> ToolCall | None:
@@ -55,19 +43,19 @@ async def after(run: RunSnapshot, *decisions: object, likely: Mapping[str, float
 
 async def test_nothing_is_changed_that_is_only_asked_about() -> None:
     """A first call that would change something is decided again without such tools where no change is likely wanted."""
-    keep, look = {"keep": {"note": "7"}}, {"look": {"path": "a"}}
+    keep, look = {"keep": {"note": "red"}}, {"look": {"path": "a"}}
     assert await first(keep, look, likely=UNWANTED) == ToolCall("look", {"path": "a"})
-    assert await first(keep, look, likely=WANTED) == ToolCall("keep", {"note": "7"})
-    assert await first(keep, look, likely={}) == ToolCall("keep", {"note": "7"})
+    assert await first(keep, look, likely=WANTED) == ToolCall("keep", {"note": "red"})
+    assert await first(keep, look, likely={}) == ToolCall("keep", {"note": "red"})
 
 
 async def test_a_run_does_not_end_before_what_was_wanted() -> None:
     """An answer after steps that changed nothing is decided again with the tools that change, where a change is surely wanted."""
     run = after_pass(1, LOOKED)
-    answer, keep = {"answer": "It is 7."}, {"keep": {"note": "7"}}
+    answer, keep = {"answer": "It is 7."}, {"keep": {"note": "red"}}
     step = await after(run, answer, keep, likely=WANTED)
     assert isinstance(step, PlanStep)
-    assert step.tool_call == ToolCall("keep", {"note": "7"})
+    assert step.tool_call == ToolCall("keep", {"note": "red"})
     assert await after(run, answer, keep, likely=UNWANTED) == "It is 7."
     assert await after(run, answer, keep, likely={"do": -0.4, "files": -1.1}) == "It is 7."
     assert await after(run, {"cannot": "No."}, keep, likely=WANTED) == "No."
@@ -75,15 +63,17 @@ async def test_a_run_does_not_end_before_what_was_wanted() -> None:
 
 async def test_a_run_that_has_changed_something_is_not_asked_about() -> None:
     """After a change the decisions stay as they are."""
-    kept = ran(calls("s2", "keep", note="7"), output="kept", recovery=Recovery.RECONCILE)
+    kept = ran(calls("s2", "keep", note="red"), output="kept", recovery=Recovery.RECONCILE)
     run = after_pass(1, LOOKED, kept)
     assert await after(run, {"answer": "Kept."}, likely=WANTED) == "Kept."
 
 
 async def test_an_announced_change_is_made() -> None:
     """A first answer is decided again with the tools that change, where a change is surely wanted; a refusal stays."""
-    keep = {"keep": {"note": "7"}}
-    assert await first({"answer": "I will keep it."}, keep, likely=WANTED) == ToolCall("keep", {"note": "7"})
+    keep = {"keep": {"note": "red"}}
+    assert await first({"answer": "I will keep it."}, keep, likely=WANTED) == ToolCall(
+        "keep", {"note": "red"}
+    )
     assert await first({"answer": "It is 7."}, keep, likely=UNWANTED) is None
     assert await first({"cannot": "I cannot."}, keep, likely=WANTED) is None
     assert await first({"answer": "I will."}, {"cannot": "I cannot."}, likely=WANTED) is None
@@ -91,16 +81,18 @@ async def test_an_announced_change_is_made() -> None:
 
 async def test_a_change_that_failed_is_not_demanded_again() -> None:
     """After a call that was to change something an answer ends the run."""
-    failed = replace(ran(calls("s2", "keep", note="7"), recovery=Recovery.RECONCILE), state=StepState.FAILED)
+    failed = replace(
+        ran(calls("s2", "keep", note="red"), recovery=Recovery.RECONCILE), state=StepState.FAILED
+    )
     run = after_pass(1, LOOKED, failed, failed, failed)
     assert await after(run, {"answer": "It could not be kept."}, likely=WANTED) == "It could not be kept."
 
 
 async def test_a_spent_budget_leaves_the_decision() -> None:
     """Without a call left to decide again the first decision counts."""
-    subject, _ = decider({"keep": {"note": "7"}}, likely=UNWANTED)
+    subject, _ = decider({"keep": {"note": "red"}}, likely=UNWANTED)
     chosen = (await subject.choose(run_of(), grant(2), discard_text)).value
-    assert chosen.tool_call == ToolCall("keep", {"note": "7"})
+    assert chosen.tool_call == ToolCall("keep", {"note": "red"})
     subject, _ = decider({"answer": "It is 7."}, likely=WANTED)
     judged = (await subject.evaluate(after_pass(1, LOOKED), grant(2))).value
     assert judged.evaluation.final_output == "It is 7."

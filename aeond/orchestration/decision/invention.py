@@ -1,0 +1,53 @@
+"""Finds numbers that nobody said: a small model that is to remember a number and was not told it makes one up."""
+
+import re
+from collections.abc import Iterable
+from datetime import date
+from typing import Final
+
+from aeond.domain.policy import Effect
+from aeond.domain.runs.run import RunSnapshot
+from aeond.domain.runs.situations import Situation
+from aeond.domain.tools import ToolCall, ToolSpec
+from aeond.domain.values import display_json
+from aeond.orchestration.decision.interfaces import Turn
+
+_NUMBER: Final = re.compile(r"\d+(?:[.,:/ -]\d+)*")
+_DATE: Final = re.compile(r"\b\d{4}-\d{2}-\d{2}\b")
+_YEAR: Final = re.compile(r"\b\d{4}\b")
+_DIGITS: Final = re.compile(r"\D+")
+
+
+def is_invented(
+    call: ToolCall, spec: ToolSpec, run: RunSnapshot, situation: Situation, turns: Iterable[Turn]
+) -> bool:
+    """Whether the call would keep a number in memory that stands neither in the request, nor in its conversation or a result.
+
+    A date of this year or the next may have been computed from what was said, such as a weekday.
+    """
+    if spec.effect is not Effect.MEMORY:
+        return False
+    said = _digits(" ".join([run.request.text, run.text, run.context, *(turn.result for turn in turns)]))
+    kept = " ".join(map(display_json, call.arguments.values()))
+    near = set(_years(situation.time))
+    dates = [found for found in _DATE.findall(kept) if not near or _year_of(found) in near]
+    for found in dates:
+        kept = kept.replace(found, " ")
+    return any(_digits(number) not in said for number in _NUMBER.findall(kept))
+
+
+def _year_of(text: str) -> int:
+    """The year of a date in ISO form; 0 if there is no such date."""
+    try:
+        return date.fromisoformat(text).year
+    except ValueError:
+        return 0
+
+
+def _years(time: str) -> Iterable[int]:
+    for year in _YEAR.findall(time):
+        yield from (int(year), int(year) + 1)
+
+
+def _digits(text: str) -> str:
+    return _DIGITS.sub("", text)

@@ -1,0 +1,71 @@
+"""A Decider over a scripted model, for tests of what it asks and chooses."""
+
+from dataclasses import dataclass
+
+from aeond.capabilities.llm.adapters.scripted import Rule, Script, ScriptedLLM
+from aeond.capabilities.tools.registry import Registry
+from aeond.domain.runs.run import RunSnapshot
+from aeond.domain.runs.situations import Situation
+from aeond.domain.tools import Composition, ToolCall, ToolContext
+from aeond.orchestration.decision.constrained import ConstrainedDecisions
+from aeond.orchestration.decision.conversations.composing import Composer
+from aeond.orchestration.decision.decider import Decider
+from aeond.orchestration.decision.offers import Offers
+from aeond.orchestration.decision.reading import DecisionReading
+from aeond.orchestration.planning.validator import PlanValidator
+from aeond.orchestration.repair.supervisor import Supervisor
+from tests.support.doubles import PlainInvoker
+from tests.support.strategy import SpecTool
+
+NOWHERE = Situation()
+
+
+@dataclass
+class Composing(PlainInvoker):
+    """Proposes these values for every argument, and begins this conversation for every call."""
+
+    values: tuple[str, ...] = ()
+    composition_of: Composition | None = None
+
+    async def candidates(
+        self, tool: str, argument: str, context: ToolContext, limit: int, near: str = ""
+    ) -> tuple[str, ...]:
+        return self.values
+
+    async def composition(self, call: ToolCall, context: ToolContext, request: str) -> Composition | None:
+        return self.composition_of
+
+
+class WholeTool(SpecTool):
+    """Has the functions that its specification names."""
+
+    async def candidates(self, *_: object) -> tuple[str, ...]:
+        return ()
+
+    async def composition(self, *_: object) -> None:
+        return None
+
+
+@dataclass(frozen=True)
+class Seen:
+    """Situations that are always the same."""
+
+    situation: Situation
+
+    async def observe(self, run: RunSnapshot) -> Situation:
+        return self.situation
+
+
+def decider_of(
+    rules: tuple[Rule, ...],
+    tools: Registry,
+    situation: Situation = NOWHERE,
+    invoker: PlainInvoker | None = None,
+) -> tuple[Decider, ScriptedLLM]:
+    """The Decider, and the model that answers by the rules."""
+    llm = ScriptedLLM(Script(rules=rules))
+    check = PlanValidator(tools, ())
+    decisions = ConstrainedDecisions(llm, DecisionReading(Supervisor(llm, check), check))
+    invoker = invoker or PlainInvoker({})
+    composer = Composer(llm, invoker, check)
+    return Decider(lambda: decisions, llm, Offers(tools, invoker), Seen(situation), composer), llm

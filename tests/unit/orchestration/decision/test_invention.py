@@ -1,0 +1,82 @@
+"""Numbers that nobody said are not kept."""
+
+from dataclasses import replace
+
+import pytest
+
+from aeond.capabilities.llm.adapters.scripted import Rule
+from aeond.domain.runs.situations import Situation
+from aeond.domain.tools import Effect, ToolCall
+from aeond.domain.values import JsonValue
+from aeond.orchestration.decision.interfaces import Turn
+from aeond.orchestration.decision.invention import is_invented
+from aeond.orchestration.interfaces import discard_text
+from tests.support.deciders import decider_of
+from tests.support.strategy import LOOK, TEXT, grant, registry, run_of, spec
+
+KEEP = spec("keep", {"key": TEXT, "value": TEXT}, ("key", "value"), Effect.MEMORY)
+ASK = replace(spec("ask", {"question": TEXT}, ("question",)), asks_user=True)
+NOW = Situation("Friday 27 November 2026, 10:15")
+
+
+def invented(request: str, value: JsonValue, *results: str, context: str = "") -> bool:
+    run = run_of()
+    run = replace(run, request=replace(run.request, text=request), context=context)
+    turns = [Turn(ToolCall("look"), result) for result in results]
+    return is_invented(ToolCall("keep", {"key": "it", "value": value}), KEEP, run, NOW, turns)
+
+
+@pytest.mark.parametrize(
+    ("request_", "value"),
+    [
+        ("Keep the code of the shed.", "4711"),
+        ("The mast is new, remember its length.", 9.5),
+        ("Keep when Vera was born.", "1990-04-02"),
+        ("Keep the 12 lamps.", "13"),
+    ],
+)
+def test_a_number_that_nobody_said_is_invented(request_: str, value: JsonValue) -> None:
+    """The request names no such number."""
+    assert invented(request_, value)
+
+
+@pytest.mark.parametrize(
+    ("request_", "value"),
+    [
+        ("The code of the shed is 4711.", "4711"),
+        ("Der Mast hat 9,5 m.", 9.5),
+        ("The harbour: 0471 / 22 11", "0471-2211"),
+        ("The lamps come on Tuesday.", "2026-12-01"),
+        ("Vera was born on 2.4.1990", "2.4.1990"),
+        ("The sails are red.", "red"),
+    ],
+)
+def test_a_number_that_was_said_may_be_kept(request_: str, value: JsonValue) -> None:
+    """In any notation; a date of this year or the next may stand for a day that was said."""
+    assert not invented(request_, value)
+
+
+def test_numbers_of_results_and_of_the_conversation_were_said() -> None:
+    """What a step found, and what was said before, can be kept."""
+    assert not invented("Keep the length of the mast.", "9.5", "length 9.5 m")
+    assert not invented("Keep that.", "4711", context="User: the code is 4711")
+
+
+def test_only_what_is_remembered_is_checked() -> None:
+    """A call that keeps nothing may name any number."""
+    assert not is_invented(ToolCall("look", {"path": "7"}), LOOK, run_of(), NOW, ())
+
+
+@pytest.mark.parametrize(("model_calls", "tool"), [(10, "ask"), (1, "keep")])
+async def test_the_user_is_asked_for_it(model_calls: int, tool: str) -> None:
+    """A decision that would keep an invented number is made again: the user is asked, if the budget has a call for it."""
+    keep = {"keep": {"key": "code", "value": "4711"}}
+    rules = (
+        Rule(contains="Say in one word what a request", text="do", likely={"do": -0.1}),
+        Rule.model_validate({"json": keep, "times": 1}),
+        Rule.model_validate({"json": {"ask": {"question": "Which code?"}}}),
+    )
+    decider, _ = decider_of(rules, registry(KEEP, ASK), NOW)
+    chosen = await decider.choose(run_of(request="Keep the code."), grant(model_calls), discard_text)
+    assert chosen.value.tool_call is not None
+    assert chosen.value.tool_call.tool == tool

@@ -137,7 +137,9 @@ class Decider:
                 return success(GiveAnswer(reply))
             changing = offer.to_change(CHANGES)
             if subject.wants_change and not _refuses(decided.value) and changing.tools:
-                return await self._decide(snapshot, situation, changing, grant, on_text)
+                changed = await self._decide(snapshot, situation, changing, grant, on_text)
+                if changed.value is not None:
+                    return changed
         if scope.cancelled_caught:
             return await self._decide(snapshot, situation, offer, grant, on_text)
         if held:
@@ -165,13 +167,9 @@ class Decider:
         self, decision: Decision | None, offer: Offer, snapshot: RunSnapshot, grant: Grant
     ) -> bool:
         """Whether a small model would end with an answer a run that was to change something and has not tried to."""
-        if (
-            not isinstance(decision, GiveAnswer)
-            or not decision.fulfilled
-            or not offer.to_change(CHANGES).tools
-        ):
+        if not isinstance(decision, GiveAnswer) or not decision.fulfilled:
             return False
-        if any(step.recovery is not Recovery.RERUN for step in executed(snapshot)):
+        if not offer.to_change(CHANGES).tools or _may_have_changed(snapshot):
             return False
         if not self._can_be_asked or grant.left.llm_calls <= 1:
             return False
@@ -265,6 +263,10 @@ def _with(other: ToolSpec | None, call: ToolCall, offer: Offer) -> ToolCall:
 def executed(run: RunSnapshot) -> Sequence[StepSnapshot]:
     """The steps that ran, in the order of the plan."""
     return [step for step in run.steps.values() if step.executed]
+
+
+def _may_have_changed(run: RunSnapshot) -> bool:
+    return any(step.recovery is not Recovery.RERUN for step in executed(run))
 
 
 def _refuses(decision: Decision | None) -> bool:

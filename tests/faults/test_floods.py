@@ -134,11 +134,12 @@ def test_the_status_is_answered_without_a_free_descriptor(daemon: DaemonProcess)
 
 
 def test_signals_without_meaning_do_not_end_the_daemon(daemon: DaemonProcess) -> None:
-    """A daemon that gets SIGALRM, SIGUSR1, SIGUSR2 or SIGPIPE answers on; the first three used to end it silently."""
+    """A daemon that gets SIGALRM, SIGUSR1, SIGUSR2 or SIGPIPE answers on; SIGUSR1 is answered by a list of its tasks in the log."""
     with client_of(daemon) as client:
         for number in (signal.SIGALRM, signal.SIGUSR1, signal.SIGUSR2, signal.SIGPIPE):
             os.kill(daemon.pid, number)
             answer(client)
+    daemon.log_says("received SIGUSR1")
     daemon.log_says(f"ignored signal {signal.SIGUSR2}")
     assert daemon.stop() == Exit.OK
 

@@ -3,9 +3,10 @@
 Start: locks, journal, memory, tools, engine (which loads in the background), unfinished runs, socket, READY.
 Stop, by SIGTERM or SIGINT: reject new work, send watchers their resume positions, park runs and wait for
 steps with effects, close the socket, write everything back, exit with 0. A second signal does not wait for
-steps. SIGHUP reloads the configuration. Other signals that would end the process by default have no effect.
+steps. SIGHUP reloads the configuration, SIGUSR1 logs what each task waits for. Other signals that would end the process by default have no effect.
 """
 
+import asyncio
 import logging
 import signal
 from contextlib import suppress
@@ -20,6 +21,7 @@ from aeond.daemon.config.reloading import LiveConfig
 from aeond.daemon.lifecycle.footprint import give_back, settle
 from aeond.daemon.lifecycle.liveness import Liveness
 from aeond.daemon.lifecycle.locking import single_instance
+from aeond.daemon.lifecycle.waiting import waiting_tasks
 from aeond.daemon.notify import Notifier
 from aeond.daemon.socket_activation import NONE_INHERITED, Inherited
 from aeond.domain.llm import EngineSnapshot, EngineState
@@ -36,7 +38,7 @@ CLOSING_SECONDS: Final = 15.0  # after the last step of a stop
 
 # Signals without a meaning here, whose default is to end the process without a word.
 MEANINGLESS: Final = (
-    *(signal.SIGUSR1, signal.SIGUSR2, signal.SIGALRM, signal.SIGVTALRM, signal.SIGPROF, signal.SIGIO),
+    *(signal.SIGUSR2, signal.SIGALRM, signal.SIGVTALRM, signal.SIGPROF, signal.SIGIO),
     *(signal.SIGPWR, signal.SIGSTKFLT),
     *range(signal.SIGRTMIN, signal.SIGRTMAX + 1),
 )
@@ -105,7 +107,8 @@ class Signals:
 
     async def listen(self, *, task_status: anyio.abc.TaskStatus[None]) -> None:
         with anyio.open_signal_receiver(
-            signal.SIGTERM, signal.SIGINT, signal.SIGHUP, *cast("tuple[signal.Signals, ...]", MEANINGLESS)
+            *(signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGUSR1),
+            *cast("tuple[signal.Signals, ...]", MEANINGLESS),
         ) as signals:
             task_status.started()
             async for number in signals:
@@ -113,7 +116,10 @@ class Signals:
                     log.warning("ignored signal %d: SIGTERM stops the daemon", number)
                     continue
                 log.info("received %s", signal.Signals(number).name)
-                if number == signal.SIGHUP and self._serving:
+                if number == signal.SIGUSR1:
+                    for line in waiting_tasks(asyncio.all_tasks()):
+                        log.info("task %s", line)
+                elif number == signal.SIGHUP and self._serving:
                     self._reload()
                 elif number == signal.SIGHUP:
                     self._reload_wanted = True

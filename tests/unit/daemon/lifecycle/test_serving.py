@@ -84,9 +84,9 @@ async def test_a_reload_during_the_start_is_carried_out_after_it(tmp_path: Path)
     assert manager.sent == ["reloading since 1000", "ready"] * 2
 
 
-@pytest.mark.parametrize("number", [signal.SIGUSR1, signal.SIGALRM, signal.SIGIO, signal.SIGRTMAX - 3])
+@pytest.mark.parametrize("number", [signal.SIGUSR2, signal.SIGALRM, signal.SIGIO, signal.SIGRTMAX - 3])
 async def test_a_signal_without_meaning_is_ignored(number: int, caplog: pytest.LogCaptureFixture) -> None:
-    """A signal whose default is to end a process, such as SIGUSR1 or SIGALRM, leaves a record and no other trace."""
+    """A signal whose default is to end a process, such as SIGUSR2 or SIGALRM, leaves a record and no other trace."""
     signals = serving.Signals(LiveConfig(Config(), Config, Notifications(), ManualClock()))
     with anyio.fail_after(60):
         async with anyio.create_task_group() as tasks:
@@ -96,6 +96,23 @@ async def test_a_signal_without_meaning_is_ignored(number: int, caplog: pytest.L
             await signals.stop.wait()
             tasks.cancel_scope.cancel()
     assert f"ignored signal {number}" in caplog.text
+
+
+async def test_what_the_tasks_wait_for_is_logged_on_request(caplog: pytest.LogCaptureFixture) -> None:
+    """SIGUSR1 leads to a record for each task and changes nothing."""
+    caplog.set_level("INFO")
+    signals = serving.Signals(LiveConfig(Config(), Config, Notifications(), ManualClock()))
+    with anyio.fail_after(60):
+        async with anyio.create_task_group() as tasks:
+            await tasks.start(signals.listen)
+            tasks.start_soon(anyio.sleep_forever, name="the sleeper")
+            await anyio.wait_all_tasks_blocked()
+            signal.raise_signal(signal.SIGUSR1)
+            signal.raise_signal(signal.SIGTERM)
+            await signals.stop.wait()
+            tasks.cancel_scope.cancel()
+    (sleeper,) = [line for line in caplog.messages if line.startswith("task the sleeper: ")]
+    assert "sleep_forever" in sleeper
 
 
 async def test_time_is_asked_for_again_and_again(monkeypatch: pytest.MonkeyPatch) -> None:

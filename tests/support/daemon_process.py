@@ -17,6 +17,8 @@ from typing import Any, Self
 
 READY_SECONDS = 60.0
 STOP_SECONDS = 60.0
+EXPLAIN_SECONDS = 10.0
+SHOWN_CHARS = 20_000
 COMMAND = (sys.executable, "-m", "aeond.daemon.main")
 
 # No approval is needed: the tests' own tools of dangerous classes are allowed, too.
@@ -157,8 +159,19 @@ class DaemonProcess:
     def __enter__(self) -> Self:
         return self.start()
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is not None:
+            self.explain()
         self.end()
+
+    def explain(self) -> None:
+        """Prints, for the report of a failed test, what the daemon said last and what its tasks wait for."""
+        if self._process is not None and self._process.poll() is None:
+            self._process.send_signal(signal.SIGUSR1)
+            self._process.send_signal(signal.SIGUSR2)  # the record of which follows those of the tasks
+            with suppress(AssertionError):  # a daemon that hangs says nothing
+                self.log_says(f"ignored signal {signal.SIGUSR2}", EXPLAIN_SECONDS)
+        print(self.log[-SHOWN_CHARS:])  # noqa: T201 - pytest shows it with the failure
 
     def end(self) -> None:
         """Leaves no process behind, whatever happened."""

@@ -53,7 +53,8 @@ class LLMRequest:
 
     With `schema` (JSON Schema) the text is JSON that satisfies it, unless cut by `max_tokens`. With `tools`, which
     exclude a schema, the model answers with calls, with text, or with both. `stop` strings
-    end the answer and are not part of it. `likely` is for how many of the likeliest first tokens the probability is
+    end the answer and are not part of it. With `fixed` all messages but the last are the same in every request of this kind and hold
+    nothing of a user's: an engine may keep what it has read of them. `likely` is for how many of the likeliest first tokens the probability is
     reported; a server that cannot report them answers without. `deadline_seconds` bounds the whole call from the time the engine
     is ready; the call waits for an engine that is starting as long as the caller's time allows.
     """
@@ -67,6 +68,7 @@ class LLMRequest:
     tools: tuple[ToolSchema, ...] = ()
     tool_choice: ToolChoice = ToolChoice.AUTO
     likely: int = 0
+    fixed: bool = False
     priority: Priority = Priority.INTERACTIVE
     deadline_seconds: float = 300.0
 

@@ -48,6 +48,10 @@ class SlowEngine:
             raise LLMError("invalid slot save file", reason="ENGINE_REFUSED") from None
         return {"n_restored": len(self.slots[int(slot)])}
 
+    def files(self) -> list[list[int]]:
+        """The tokens of every prompt that is kept."""
+        return [json.loads(path.read_text()) for path in self._folder.glob("*.kv")]
+
     def _read(self, slot: int, prompt: Sequence[int]) -> JsonObject:
         new = len(prompt) - Slot(slot, self.slots.get(slot, ())).known(prompt)
         self.slots[slot] = prompt

@@ -62,7 +62,10 @@ class ModelReferences:
     async def _rewrite(self, said: str, context: SessionContext, grant: Grant) -> Outcome[Resolved]:
         model = BudgetedLLM(self.llm, grant)
         asked = LLMRequest(
-            dependence_messages(context.text, said), max_tokens=MAX_KIND_TOKENS, schema=DEPENDENCE_SCHEMA
+            dependence_messages(context.text, said),
+            max_tokens=MAX_KIND_TOKENS,
+            schema=DEPENDENCE_SCHEMA,
+            fixed=True,
         )
         told = await model.generate(asked)
         if told.value is None:
@@ -82,7 +85,10 @@ class ModelReferences:
         self, said: str, context: SessionContext, rewriting: Rewriting, model: BudgetedLLM
     ) -> Outcome[Resolved]:
         request = LLMRequest(
-            rewriting.messages(context.text, said), max_tokens=MAX_TOKENS, schema=rewriting.schema
+            rewriting.messages(context.text, said),
+            max_tokens=MAX_TOKENS,
+            schema=rewriting.schema,
+            fixed=True,
         )
         answered = await model.generate(request)
         if answered.value is None:

@@ -15,8 +15,13 @@ from aeond.orchestration.decision.answer_stream import AnswerStream
 from aeond.orchestration.decision.interfaces import Decision, Offer, Turn, uncomposed
 from aeond.orchestration.decision.reading import DecisionReading
 from aeond.orchestration.decision.schema import decision_schema
-from aeond.orchestration.prompts.decision_examples import examples_for, tools_shown
-from aeond.orchestration.prompts.decision_prompts import CONSTRAINED_RULES, result_text, tools_text
+from aeond.orchestration.prompts.decision_examples import examples_for, has_usual_limits, tools_shown
+from aeond.orchestration.prompts.decision_prompts import (
+    CONSTRAINED_RULES,
+    OPEN_RULES,
+    result_text,
+    tools_text,
+)
 from aeond.orchestration.repair.strict_json import read_json
 from aeond.ports import LLMAdapter, TextSink
 from aeond.schemas.parts import as_object
@@ -36,7 +41,8 @@ class ConstrainedDecisions:
     def opening(self, specs: Sequence[ToolSpec], instructions: str) -> tuple[Message, ...]:
         specs = [uncomposed(spec) for spec in specs]
         examples = examples_for(specs, self.reading.validator)
-        rules = f"{CONSTRAINED_RULES}\n{tools_text(specs, tools_shown(examples))}"
+        rules = CONSTRAINED_RULES if examples and has_usual_limits(specs) else OPEN_RULES
+        rules = f"{rules}\n{tools_text(specs, tools_shown(examples))}"
         messages = [Message(Role.SYSTEM, f"{rules}\n\n{instructions}" if instructions else rules)]
         for example in examples:
             messages.append(Message(Role.USER, example.request))

@@ -40,7 +40,7 @@ class TemplateJudge:
     async def _answered(
         self, messages: tuple[Message, ...], max_tokens: int, likely: int, grant: Grant
     ) -> LLMResponse | None:
-        request = LLMRequest(messages, max_tokens=max_tokens, likely=likely)
+        request = LLMRequest(messages, max_tokens=max_tokens, likely=likely, fixed=True)
         return (await BudgetedLLM(self.llm, grant).generate(request)).value
 
 

@@ -156,13 +156,21 @@ class DecisionExample:
 
 
 def examples_for(specs: Sequence[ToolSpec], validator: Validator) -> tuple[DecisionExample, ...]:
-    """The conversations that these tools can have."""
+    """The conversations that these tools can have. None of them shows a refusal where another author's tool may do what it
+    refuses; without a conversation that calls a tool there are none, since a small model would then only answer."""
     by_name = {spec.name: spec for spec in specs}
-    return tuple(
+    refusable = has_usual_limits(specs)
+    examples = tuple(
         _example(request, turns)
         for request, turns in _EXAMPLES
-        if all(_possible(turn, by_name, validator) for turn in turns)
+        if all(_possible(turn, by_name, validator) for turn in turns) and (refusable or not _refuses(turns))
     )
+    return examples if tools_shown(examples) - {ANSWER, CANNOT, PLAN} else ()
+
+
+def has_usual_limits(specs: Sequence[ToolSpec]) -> bool:
+    """Whether it is known what these tools cannot do: that of other authors' tools is not."""
+    return not any(spec.source for spec in specs)
 
 
 def tools_shown(examples: Sequence[DecisionExample]) -> frozenset[str]:
@@ -177,6 +185,10 @@ def _example(request: str, turns: Sequence[JsonObject | str]) -> DecisionExample
         tuple(turn for turn in turns if not isinstance(turn, str)),
         tuple(turn for turn in turns if isinstance(turn, str)),
     )
+
+
+def _refuses(turns: Sequence[JsonObject | str]) -> bool:
+    return any(not isinstance(turn, str) and CANNOT in turn for turn in turns)
 
 
 def _possible(turn: JsonObject | str, by_name: dict[str, ToolSpec], validator: Validator) -> bool:

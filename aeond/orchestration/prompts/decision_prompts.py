@@ -18,10 +18,10 @@ _ROLE: Final = (
     "You are aeond, the assistant on a person's computer. You work with tools in the person's folder. You see the "
     "files, with how each begins, and the facts that are remembered."
 )
+USUAL_LIMITS: Final = " (calls, mail, orders, the internet, pictures, sound, printing)"
 _LIMITS: Final = (
-    "Remembered facts stand in no file. Answer general knowledge yourself. What no tool does (calls, mail, orders, "
-    "the internet, pictures, sound, printing) cannot be done: say so. Change only what was asked, and claim only what "
-    "a result shows."
+    f"Remembered facts stand in no file. Answer general knowledge yourself. What no tool does{USUAL_LIMITS} "
+    "cannot be done: say so. Change only what was asked, and claim only what a result shows."
 )
 CANNOT_USE: Final = "says what cannot be done"
 PLAN_USE: Final = "only for a long task of many parts"
@@ -33,6 +33,9 @@ done, answer in the person's language.
 {{"answer":TEXT}} tells the result, or what you know yourself
 {{"cannot":TEXT}} {CANNOT_USE}
 {{"plan":true}} {PLAN_USE}"""
+OPEN_RULES: Final = CONSTRAINED_RULES.replace(USUAL_LIMITS, "")
+"""The same for tools of which it is not known what they cannot do."""
+
 NATIVE_RULES: Final = f"""\
 {_ROLE}
 Make one call, look at its result, then decide what is next. When all that was asked is done, answer in the person's \

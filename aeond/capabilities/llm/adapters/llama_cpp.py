@@ -54,8 +54,9 @@ class LlamaCppAdapter(EngineAdapter[EngineSessions[Resident]]):
             body = chat_body(request, guided=engine.guided)
             tokens = await prompt_tokens(engine.client, request.messages, request.tools)
             check_length(len(tokens), request.max_tokens, self._engine.context_length)
+            fixed = await prompt_tokens(engine.client, request.messages[:-1]) if request.fixed else ()
             async with (
-                engine.prompts.read(tokens, request) as prompt,
+                engine.prompts.read(tokens, request, fixed) as prompt,
                 contextlib.aclosing(engine.client.stream_chat(body | {"id_slot": prompt.slot})) as pieces,
                 contextlib.aclosing(chunks_of(request, pieces, uncounted())) as chunks,
             ):

@@ -25,7 +25,7 @@ from aeond.ports import Clock
 FIRST_BATCH = 64
 LEAST_BATCH = 32
 BATCH_STEP = 16
-MAX_OPENINGS = 8
+MAX_OPENINGS = 16
 # A slot is chosen for what it holds only from this share of the prompt on: most prompts begin with the same
 # few tokens.
 LEAST_SHARE = 0.1
@@ -94,7 +94,7 @@ class Prefill:
         self._clock = clock
         self._files = files
         self._size = BatchSize(batch_seconds, most)
-        self._openings: list[Sequence[int]] = []  # prompts that were to be read ahead
+        self._openings: list[Sequence[int]] = []  # the last used last
         self._show = show
         self._free = [Slot(number) for number in range(slots)]  # the least recently used first
         self._places = anyio.Semaphore(slots)
@@ -106,16 +106,18 @@ class Prefill:
         self._no_interactive = anyio.Event()
 
     @asynccontextmanager
-    async def read(self, tokens: Sequence[int], request: LLMRequest) -> AsyncIterator[ReadPrompt]:
+    async def read(
+        self, tokens: Sequence[int], request: LLMRequest, fixed: Sequence[int] = ()
+    ) -> AsyncIterator[ReadPrompt]:
         """Reads all but the last batch of the request's prompt and reserves the slot for the block.
 
-        A background request gives way to every interactive one between two batches. Raises what the client
-        raises.
+        What the prompt shares with `fixed`, its messages that never change as a prompt, is kept as an opening. A background
+        request gives way to every interactive one between two batches. Raises what the client raises.
         """
         background = request.priority is Priority.BACKGROUND
         ahead = request.reads_ahead
-        if ahead and tokens not in self._openings:
-            self._openings = [*self._openings, tokens][-MAX_OPENINGS:]
+        if opening := tokens if ahead else tokens[: shared(tokens, fixed)]:
+            self._openings = [*(one for one in self._openings if one != opening), opening][-MAX_OPENINGS:]
         self._interactive += not background
         try:
             async with (

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 from aeond.domain.values import JsonObject
 from aeond.errors import LLMError, LLMGoneError, OverloadedError
 
-KEPT_FILES = 4  # a few tens of megabytes each
+KEPT_FILES = 12  # 15 to 90 megabytes each with the default model
 
 logger = logging.getLogger(__name__)
 

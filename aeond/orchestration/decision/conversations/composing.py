@@ -62,6 +62,7 @@ class Composer:
             fitted.value.messages,
             max_tokens=composition.max_tokens,
             schema=composition.schema,
+            fixed=True,
             deadline_seconds=SECONDS,
         )
         answered = (await BudgetedLLM(self.llm, grant).generate(request)).value

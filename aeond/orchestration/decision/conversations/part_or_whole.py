@@ -31,7 +31,7 @@ class PartOrWhole:
         begins = dict(situation.files)
         named = [display_json(value) for value in call.arguments.values()]
         view = "\n".join(f"{name}: {begins[name]}" if begins.get(name) else name for name in named)
-        asked = LLMRequest(removal_messages(view, run.text), max_tokens=1, likely=LIKELY)
+        asked = LLMRequest(removal_messages(view, run.text), max_tokens=1, likely=LIKELY, fixed=True)
         answered = (await BudgetedLLM(self.llm, grant).generate(asked)).value
         return answered is not None and part_odds(answered.likely) > 0
 

@@ -51,7 +51,7 @@ class Subject:
 
 async def subject_of(llm: LLMAdapter, run: RunSnapshot, grant: Grant) -> Subject:
     """The subject of the run's request, for one call of the grant; one without likely tokens if the model gives none."""
-    asked = LLMRequest(subject_messages(run.text), max_tokens=1, likely=LIKELY)
+    asked = LLMRequest(subject_messages(run.text), max_tokens=1, likely=LIKELY, fixed=True)
     answered = (await BudgetedLLM(llm, grant).generate(asked)).value
     return Subject(answered.likely if answered else ())
 

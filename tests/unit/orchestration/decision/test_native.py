@@ -13,7 +13,7 @@ from aeond.orchestration.decision.constrained import ConstrainedDecisions
 from aeond.orchestration.decision.interfaces import CallTool, GiveAnswer, MakePlan, Offer, Turn
 from aeond.orchestration.decision.native import NativeDecisions
 from aeond.orchestration.decision.reading import DecisionReading
-from aeond.orchestration.prompts.decision_prompts import CONSTRAINED_RULES, NATIVE_RULES
+from aeond.orchestration.prompts.decision_prompts import NATIVE_RULES, OPEN_RULES
 from aeond.orchestration.repair.supervisor import Supervisor
 from tests.support.strategy import ADD, grant, validator
 
@@ -98,7 +98,7 @@ async def test_an_unreadable_reply_is_asked_for_once_as_json(first: dict[str, An
     _, second = llm.requests
     assert (second.tools, second.schema is None) == ((), False)
     system = str(second.messages[0].content)
-    assert system.startswith(CONSTRAINED_RULES)
+    assert system.startswith(OPEN_RULES)
     assert system.endswith("Be brief.")
     assert budget.left.llm_calls == 8
 

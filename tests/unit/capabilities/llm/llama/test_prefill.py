@@ -38,8 +38,10 @@ class World:
             show=self.shown.append,
         )
 
-    async def read(self, tokens: Sequence[int], request: LLMRequest | None = None) -> ReadPrompt:
-        async with self.prefill.read(tokens, request or ask("x")) as prompt:
+    async def read(
+        self, tokens: Sequence[int], request: LLMRequest | None = None, fixed: Sequence[int] = ()
+    ) -> ReadPrompt:
+        async with self.prefill.read(tokens, request or ask("x"), fixed) as prompt:
             return prompt
 
     async def read_ahead(self, tokens: Sequence[int]) -> None:
@@ -105,6 +107,20 @@ async def test_an_opening_on_file_is_not_read_again(world: World) -> None:
         second = await world.read([*opening, *OTHER[50:100]])
     assert first.slot != second.slot
     assert (first.known_tokens, second.known_tokens) == (300, 300)
+
+
+async def test_what_never_changes_is_read_once(world: World) -> None:
+    """The fixed part of a prompt is kept as a file, so that it is not read again after other prompts have taken all slots;
+    what belongs to one request alone is not kept."""
+    fixed = [*LONG, 8, 9]  # ends as a prompt does
+    await world.read([*LONG, 1, 2, 3], fixed=fixed)
+    assert world.engine.files() == [LONG]
+    for other in (OTHER, list(range(9000, 9400))):
+        await world.read(other)
+    world.engine.batches.clear()
+    prompt = await world.read([*LONG, 4, 5, 6], fixed=fixed)
+    assert prompt.known_tokens == len(LONG)
+    assert world.engine.batches == []
 
 
 async def test_another_conversation_keeps_its_slot(world: World) -> None:

@@ -20,7 +20,9 @@ from aeond.orchestration.matching.text_ranking import TextRanking
 from aeond.orchestration.matching.tool_choice import ToolChoice
 from aeond.orchestration.phases import PhaseOrchestrator
 from aeond.orchestration.planning.planner import ModelPlanner
+from aeond.orchestration.prompts.coreference_prompts import REWRITINGS, Dependence, dependence_messages
 from aeond.orchestration.prompts.preamble import Preamble
+from aeond.orchestration.prompts.subject_prompts import subject_messages
 from aeond.orchestration.refinement.refiner import ModelRefiner
 from aeond.orchestration.repair.constrained_model import ConstrainedModel
 from aeond.orchestration.repair.supervisor import Supervisor
@@ -82,4 +84,17 @@ def usual_openings(
     """The beginnings of prompts that are known before a run is, in the order in which a run needs them."""
     decisions = decisions_of(llm, Supervisor(llm, validator), validator)
     offers = Offers(registry, invoker)
-    return (lambda: decisions().opening(offers.usual(), ""), Preamble(registry, validator).usual)
+
+    return (
+        lambda: decisions().opening(offers.usual(), ""),
+        lambda: _fixed(subject_messages("")) if llm.capabilities.likely else (),
+        Preamble(registry, validator).usual,
+        lambda: _fixed(dependence_messages("", "")),
+        lambda: _fixed(REWRITINGS[Dependence.POINTS].messages("", "")),
+        lambda: _fixed(REWRITINGS[Dependence.DIFFERS].messages("", "")),
+    )
+
+
+def _fixed(messages: tuple[Message, ...]) -> tuple[Message, ...]:
+    """What is the same for all requests."""
+    return messages[:-1]

@@ -35,13 +35,14 @@ def what_is_wrong(said: str, rewritten: str, conversation: str) -> str:
     known = f"{said}\n{conversation}".casefold()
     if new := _unknown(_facts(rewritten), known):
         return f"the rewritten request names {new!r}, which neither the request nor the conversation names"
-    if lost := _unknown(_NUMBER.findall(said), rewritten.casefold()):
+    numbers = _NUMBER.findall(said)
+    if lost := _unknown(numbers, rewritten.casefold()):
         return f"the rewritten request lost {lost!r}"
     if is_question(said) and not any(map(is_question, sentences(rewritten))):
         return "the rewritten request asks nothing"
     carried = {word for word in words_of(said) if len(word) >= _LONG_WORD_CHARS}
     there = set(words_of(rewritten))
-    if carried and carried.isdisjoint(there):
+    if not numbers and carried and carried.isdisjoint(there):
         return "the rewritten request is about something else"
     return ""
 

@@ -12,7 +12,9 @@ from aeond.orchestration.decision.constrained import ConstrainedDecisions
 from aeond.orchestration.decision.native import NativeDecisions
 from aeond.orchestration.decision.reading import DecisionReading
 from aeond.orchestration.matching.text_ranking import TextRanking
+from aeond.orchestration.prompts.coreference_prompts import REWRITINGS, dependence_messages
 from aeond.orchestration.prompts.preamble import Preamble
+from aeond.orchestration.prompts.subject_prompts import subject_messages
 from aeond.orchestration.repair.supervisor import Supervisor
 from tests.support.doubles import PlainInvoker
 from tests.support.judging import after_pass, judgement, ran
@@ -60,10 +62,21 @@ async def test_every_operation_has_its_part(
 
 
 def test_prompts_of_a_run_begin_as_the_warm_up_reads_them() -> None:
-    """The openings that are read before there is a run are those of its decisions and its plan."""
-    tools, check, run, llm = registry(WRITE), validator(WRITE), run_of(), says()
+    """The openings that are read before there is a run are those of its decisions, of the questions about its request, and of
+    its plan."""
+    tools, check, run = registry(WRITE), validator(WRITE), run_of()
+    llm = says({"text": "do", "likely": {"do": -0.1}})
     decisions = ConstrainedDecisions(llm, DecisionReading(Supervisor(llm, check), check))
-    expected = (decisions.opening(tools.specs(), ""), Preamble(tools, check).messages(run))
+    questions = (
+        dependence_messages("User: a", "b"),
+        *(way.messages("User: a", "b") for way in REWRITINGS.values()),
+    )
+    expected = (
+        decisions.opening(tools.specs(), ""),
+        subject_messages("b")[:-1],
+        Preamble(tools, check).messages(run),
+        *(messages[:-1] for messages in questions),
+    )
     openings = [opening() for opening in usual_openings(llm, tools, PlainInvoker({}), check)]
     assert [[m.content for m in one] for one in openings] == [[m.content for m in one] for one in expected]
 

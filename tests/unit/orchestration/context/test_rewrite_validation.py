@@ -17,6 +17,7 @@ TALK = "User: What is 17 times 23?\nAssistant: 391\nUser: List docs.\nAssistant:
         ("¿Y la mitad de eso?", "¿Cuánto es la mitad de 391?"),
         ("Count the lines of them.", "Count the lines of docs/api.md and q1.csv."),
         ("No, I meant the notes.", "List the notes of Clara."),
+        ("What about 19?", "What is 17 times 19?"),
     ],
 )
 def test_a_rewrite_in_words_of_the_conversation_is_valid(said: str, rewritten: str) -> None:

@@ -11,7 +11,7 @@ from aeond.domain.sessions import SessionContext
 from aeond.errors import AeondError
 from aeond.frozen import frozen
 from aeond.orchestration.budget.budgeted_llm import BudgetedLLM, is_cut, problem_of
-from aeond.orchestration.context.rewrite_validation import is_quoted, what_is_wrong
+from aeond.orchestration.context.rewrite_validation import is_quoted, what_is_wrong, words_of
 from aeond.orchestration.context.session_context import SessionContextBuilder
 from aeond.orchestration.interfaces import Resolved
 from aeond.orchestration.prompts.coreference_prompts import (
@@ -70,16 +70,17 @@ class ModelReferences:
         told = await model.generate(asked)
         if told.value is None:
             return told.failed(_kept(said, context, f"kept as said ({told.cause.reason})"))
-        ways = _rewritings(told.value.text)
-        first: Outcome[Resolved] = success(_kept(said, context))
-        for way in ways:
+        best: Outcome[Resolved] = success(_kept(said, context))
+        for way in _rewritings(told.value.text):
             resolved = await self._written(said, context, way, model)
-            if resolved.ok and not resolved.value.note:  # rewritten, or complete as it is
+            changed = resolved.value.text != said
+            if not resolved.ok or (changed and not resolved.value.note):
                 return resolved
-            first = resolved if way is ways[0] else first
+            if best.value.text == said and (changed or not best.value.note):
+                best = resolved  # with the words that were found, or with the reason why it is kept as said
             if grant.left.llm_calls < 1:
                 break
-        return first
+        return best
 
     async def _written(
         self, said: str, context: SessionContext, rewriting: Rewriting, model: BudgetedLLM
@@ -121,7 +122,7 @@ def _checked(said: str, text: str, context: SessionContext, found: str) -> Resol
         value.strip() if isinstance(value := fields.get(name), str) else "" for name in (REQUEST, found)
     )
     wrong = what_is_wrong(said, rewritten, conversation)
-    if not wrong and rewritten != said.strip():
+    if not wrong and words_of(rewritten) != words_of(said):
         return replace(_kept(said, context), text=rewritten)
     usable = is_quoted(rests_on, conversation) and not is_quoted(rests_on, said)
     if usable and len(rests_on) <= MAX_FOUND_CHARS:

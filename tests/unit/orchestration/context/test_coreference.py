@@ -156,6 +156,14 @@ async def test_what_one_way_leaves_unchanged_is_rewritten_the_other_way() -> Non
     assert (await desk.resolve(said)).text == f"{said} (What is 17 times 23?)"
 
 
+async def test_other_letters_are_no_rewrite() -> None:
+    """A request that came back with another case or full stop alone counts as unchanged."""
+    said = "und am Sonntag?"
+    other = reply("Wann ist auf?", "Wann ist am Sonntag auf?", Dependence.DIFFERS)
+    desk = Desk(reply("", "Und am Sonntag?"), other, calls=3, talk_=("Wann ist auf?", "Um 9"))
+    assert (await desk.resolve(said)).text == "Wann ist am Sonntag auf?"
+
+
 async def test_an_unreadable_kind_counts_as_one_that_points_back() -> None:
     """A model that names no kind is asked to replace the words that point back."""
     desk = Desk(reply("391", "Half of 391?"), kind="none of these")

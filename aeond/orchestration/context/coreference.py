@@ -67,12 +67,12 @@ class ModelReferences:
             schema=DEPENDENCE_SCHEMA,
             fixed=True,
         )
-        told = await model.generate(asked)
-        if told.value is None:
-            return told.failed(_kept(said, context, f"kept as said ({told.cause.reason})"))
+        kind = await model.generate(asked)
+        if kind.value is None:
+            return kind.failed(_kept(said, context, f"kept as said ({kind.cause.reason})"))
         best: Outcome[Resolved] = success(_kept(said, context))
-        for way in _rewritings(told.value.text):
-            resolved = await self._written(said, context, way, model)
+        for rewriting in _rewritings(kind.value.text):
+            resolved = await self._written(said, context, rewriting, model)
             changed = resolved.value.text != said
             if not resolved.ok or (changed and not resolved.value.note):
                 return resolved

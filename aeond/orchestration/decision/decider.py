@@ -178,7 +178,7 @@ class Decider:
     def _invents(
         self, decision: Decision | None, offer: Offer, snapshot: RunSnapshot, situation: Situation
     ) -> bool:
-        """Whether a small model would keep a number that nobody said: the user is asked for it."""
+        """Whether a small model would store an invented number in memory; the user is asked for it instead."""
         if self.llm.capabilities.tool_calls or not isinstance(decision, CallTool):
             return False
         spec = offer.tool(decision.call.tool)

@@ -1,4 +1,4 @@
-"""Finds numbers that nobody said: a small model that is to remember a number and was not told it makes one up."""
+"""Detects invented numbers: a small model asked to remember a number that it was not given makes one up."""
 
 import re
 from collections.abc import Iterable

@@ -20,7 +20,7 @@ CHANGES: Final = (Effect.WRITE_CONTAINED, Effect.WRITE_OUTSIDE, Effect.MEMORY)
 
 # Log-odds against all other subjects, chosen on the sets of strangers.
 _KNOWLEDGE_FROM: Final = -0.5
-_NO_CHANGE_BELOW: Final = -0.5
+_NO_CHANGE_BELOW: Final = 0.0
 _CHANGE_FROM: Final = 1.75
 
 

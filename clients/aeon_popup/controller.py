@@ -81,6 +81,8 @@ class Controller:
                 self._trace("event", seq=event.seq, run=event.run_id, kind=type(event.kind).__name__)
             case happenings.CallFailed(message=message):
                 self._trace("failed", message=message)
+            case happenings.Accepted(key=key, run_id=run_id):
+                self._cancel_if_stopped(key, run_id)
             case happenings.Undone() | happenings.Refused() | happenings.HistoryListed():
                 name = type(happening).__name__.removesuffix("Listed").lower()
                 self._trace(name)
@@ -128,10 +130,17 @@ class Controller:
         self._daemon.submit(key, text, session_id)
 
     def stop(self) -> None:
+        """Cancels the shown run; one that is being sent is cancelled once the daemon has it."""
         run = self.view.shown
-        if run is not None and run.run_id and not run.ended:
+        if run is not None and not run.ended:
             self.apply([happenings.StopAsked(run.key)])
-            self._daemon.cancel(run.key, run.run_id)
+            if run.run_id:
+                self._daemon.cancel(run.key, run.run_id)
+
+    def _cancel_if_stopped(self, key: str, run_id: str) -> None:
+        run = self.view.run(key)
+        if run is not None and run.stopping:
+            self._daemon.cancel(key, run_id)
 
     def retry(self) -> None:
         """Starts the daemon if none is running, else sends the draft or the failed request again."""

@@ -13,8 +13,8 @@ import pytest
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 pytest.importorskip("PySide6.QtWidgets", reason="Qt is not installed here", exc_type=ImportError)
 
-from PySide6.QtCore import Qt, QTimer
-from PySide6.QtGui import QAccessible, QGuiApplication
+from PySide6.QtCore import QEvent, Qt, QTimer
+from PySide6.QtGui import QAccessible, QGuiApplication, QKeyEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QPlainTextEdit, QWidget
 
@@ -24,6 +24,7 @@ from aeon_popup.ui import cards
 from aeon_popup.ui.cards import ApprovalCard
 from aeon_popup.ui.popup import Popup, application
 from aeon_popup.ui.theme import DARK, LIGHT
+from aeon_popup.ui.window import NoSeat
 from tests.support.desktop_session import DEADLINE_SECONDS
 from tests.support.popup_states import ANSWER, TEXT, states
 
@@ -74,12 +75,26 @@ def chosen() -> Chosen:
     return Chosen()
 
 
+class Held(NoSeat):
+    """A display on which Escape is down while `held`."""
+
+    held = False
+
+    def escape_is_held(self) -> bool:
+        return self.held
+
+
 @pytest.fixture
-def popup(app: QApplication, chosen: Chosen, monkeypatch: pytest.MonkeyPatch) -> Iterator[Popup]:
+def seat() -> Held:
+    return Held()
+
+
+@pytest.fixture
+def popup(app: QApplication, chosen: Chosen, seat: Held, monkeypatch: pytest.MonkeyPatch) -> Iterator[Popup]:
     """A visible window, on whose cards keys count from the start."""
     monkeypatch.setattr(cards, "GUARD_SECONDS", 0.0)
     actions: Any = chosen
-    made = Popup(actions, DARK, Trace(), composited=True, motion=False)
+    made = Popup(actions, DARK, Trace(), composited=True, motion=False, seat=seat)
     yield made
     made.hide()
     made.deleteLater()
@@ -95,6 +110,13 @@ def show(popup: Popup, view: SessionView) -> None:
 def press(popup: Popup, key: Qt.Key, modifiers: Qt.KeyboardModifier = Qt.KeyboardModifier.NoModifier) -> None:
     """A key goes to the widget that has the focus."""
     QTest.keyClick(popup.focusWidget(), key, modifiers)
+
+
+def escape(popup: Popup, kind: QEvent.Type, milliseconds: int) -> None:
+    """An event of the key Escape with its time."""
+    event = QKeyEvent(kind, Qt.Key.Key_Escape.value, Qt.KeyboardModifier.NoModifier)
+    event.setTimestamp(milliseconds)
+    QApplication.sendEvent(popup.focusWidget(), event)
 
 
 CTRL = Qt.KeyboardModifier.ControlModifier
@@ -240,6 +262,27 @@ def test_a_key_with_control_begins_what_the_list_of_keys_says(
     show(popup, states()[state])
     press(popup, key, CTRL)
     assert chosen.of(action) == [()]
+
+
+@pytest.mark.parametrize(("second_press", "hidden"), [(20, True), (10, False)])
+def test_escape_that_is_pressed_twice_on_a_busy_desktop_counts_twice(
+    popup: Popup, seat: Held, second_press: int, hidden: bool
+) -> None:
+    """If the window gets to a release of Escape after the key was pressed again, both presses count; a repeat, whose
+    release and press have one time, does not.
+    """
+    show(popup, states()["prompt"])
+    press(popup, Qt.Key.Key_F1)
+    seat.held = True
+    for kind, at in (
+        (QEvent.Type.KeyPress, 5),
+        (QEvent.Type.KeyRelease, 10),
+        (QEvent.Type.KeyPress, second_press),
+    ):
+        escape(popup, kind, at)
+    seat.held = False
+    escape(popup, QEvent.Type.KeyRelease, 30)
+    assert popup.isVisible() is not hidden
 
 
 def test_the_steps_of_an_answered_run_are_shown_and_hidden(popup: Popup) -> None:

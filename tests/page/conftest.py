@@ -79,9 +79,15 @@ def stage() -> Iterator[Stage]:
 
 
 @pytest.fixture(scope="session")
-def gate(stage: Stage) -> Gate:
-    """Holds the step of the request GATE."""
+def one_gate(stage: Stage) -> Gate:
     return stage.gate()
+
+
+@pytest.fixture
+def gate(one_gate: Gate) -> Iterator[Gate]:
+    """Holds the step of the request GATE. No step of a test waits at it in the next one."""
+    yield one_gate
+    one_gate.clear()
 
 
 @pytest.fixture

@@ -76,6 +76,23 @@ def test_stop_cancels_the_run(page: Any, stage: Stage, gate: Gate) -> None:
         assert client.get_run(run_of(page)).state is RunState.CANCELLED
 
 
+def test_stop_counts_while_the_request_is_being_sent(page: Any, stage: Stage, gate: Gate) -> None:
+    """The key for stopping, pressed before the page knows the run, cancels the run once it is there."""
+
+    def stop_first(route: Any) -> None:
+        reply = route.fetch()
+        page.keyboard.press("Control+.")
+        route.fulfill(response=reply)
+
+    page.route("**/create_run", stop_first)
+    ask(page, GATE)
+    page.get_by_text("Stopping…").first.wait_for()
+    gate.open()
+    badge(page, "Cancelled")
+    with Client(stage.socket) as client:
+        assert client.get_run(run_of(page)).state is RunState.CANCELLED
+
+
 def test_a_cancelled_run_has_no_step_at_work(page: Any, stage: Stage, gate: Gate) -> None:
     """Steps that had not run, or waited for an answer, are skipped, as in the daemon's record."""
     with Client(stage.socket) as client:

@@ -3,6 +3,7 @@
 import os
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from queue import SimpleQueue
 from threading import Thread
@@ -35,6 +36,10 @@ class Ledger:
         return Counter(line.removeprefix(start) for line in self.lines if line.startswith(start))
 
 
+def _without_waiting(path: str, flags: int) -> int:
+    return os.open(path, flags & ~(os.O_CREAT | os.O_TRUNC) | os.O_NONBLOCK)
+
+
 class Gate:
     """A FIFO that holds a step inside of its tool until `open`, also over restarts of the daemon."""
 
@@ -47,6 +52,13 @@ class Gate:
         came: SimpleQueue[int] = SimpleQueue()
         Thread(target=lambda: came.put(os.open(self.path, os.O_WRONLY)), daemon=True).start()
         return came.get(timeout=deadline_seconds)
+
+    def clear(self) -> None:
+        """Lets every step through that waits now, so that none takes the place of a later one."""
+        with suppress(OSError):  # when no step waits
+            while True:
+                with open(self.path, "wb", buffering=0, opener=_without_waiting) as fifo:
+                    fifo.write(b"!")
 
     def open(self) -> None:
         """Lets one step through, once it has come."""

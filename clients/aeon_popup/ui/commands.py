@@ -1,12 +1,14 @@
 """The commands of the window, their keys, and which of them the footer offers at each stage."""
 
+from collections.abc import Callable
 from enum import Enum
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QKeyEvent
 
 from aeon_popup.state.run_view import Stage
 from aeon_popup.state.session import Link, SessionView
+from aeon_popup.trace import Trace
 
 _CTRL, _SHIFT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
 _NONE = Qt.KeyboardModifier.NoModifier
@@ -67,6 +69,41 @@ def option_of(event: QKeyEvent) -> int:
     """The number of the option that Alt and a digit choose; 0 for any other key."""
     digit = event.key() - Qt.Key.Key_0.value
     return digit if event.modifiers() == Qt.KeyboardModifier.AltModifier and 1 <= digit <= 9 else 0
+
+
+class ReleasedKey:
+    """A key that acts when it is released, so that none of its repeats reaches the window below.
+    `is_held` tells whether the key is down now.
+    """
+
+    def __init__(self, is_held: Callable[[], bool], trace: Trace) -> None:
+        self._is_held = is_held
+        self._trace = trace
+        self.forget()
+
+    def forget(self) -> None:
+        """Ignores the release of a key that is down."""
+        self._pressed, self._doubtful_at = False, 0
+
+    def released(self, event: QKeyEvent) -> bool:
+        """Whether this event shows that the key was released.
+
+        X11 sends a release for each repeat. If the key is down when a release is processed, then it was a repeat, or the
+        key was pressed again since: the press that follows has the same time in the one case and a later one in the other.
+        """
+        if event.type() is QEvent.Type.KeyPress:
+            again = self._pressed and self._doubtful_at not in {0, event.timestamp()}
+            if self._pressed and not again:
+                self._trace("repeat")
+            self._pressed, self._doubtful_at = True, 0
+            return again
+        if event.type() is not QEvent.Type.KeyRelease or not self._pressed or event.isAutoRepeat():
+            return False
+        if self._is_held():
+            self._doubtful_at = event.timestamp()
+            return False
+        self.forget()
+        return True
 
 
 Offer = tuple[Command, str]

@@ -14,7 +14,7 @@ from aeon_popup.state.session import SessionView
 from aeon_popup.trace import Trace
 from aeon_popup.ui.body import Body, Footer
 from aeon_popup.ui.cards import AnyCard, ApprovalCard, GuardedCard, QuestionCard
-from aeon_popup.ui.commands import Command, command_of, option_of
+from aeon_popup.ui.commands import Command, ReleasedKey, command_of, option_of
 from aeon_popup.ui.prompt import Prompt
 from aeon_popup.ui.theme import Palette, named, style_sheet
 from aeon_popup.ui.window import NoSeat, Seat, Window
@@ -47,7 +47,8 @@ class Popup(Window):
         self._motion = motion
         self._shortcut = ""
         self._view = SessionView()
-        self._details = self._keys_shown = self._history_shown = self._escape_held = self._withdrawn = False
+        self._details = self._keys_shown = self._history_shown = self._withdrawn = False
+        self._escape_key = ReleasedKey(seat.escape_is_held, trace)
         self._stage: tuple[str, Stage] | None = None
         self._rows: list[str] = []
         self._build(now)
@@ -218,7 +219,7 @@ class Popup(Window):
 
     def hideEvent(self, event: QHideEvent) -> None:
         super().hideEvent(event)
-        self._escape_held = False
+        self._escape_key.forget()
         if self._withdrawn:
             return
         self._timer.stop()
@@ -250,16 +251,9 @@ class Popup(Window):
             super().keyReleaseEvent(event)
 
     def _key(self, event: QKeyEvent) -> bool:
-        """Whether the key was a command. Escape acts when it is released, so that none of its repeats reaches the
-        window below.
-        """
+        """Whether the key was a command."""
         if event.key() == Qt.Key.Key_Escape:
-            if event.type() is QEvent.Type.KeyPress:
-                if self._escape_held:
-                    self._trace("repeat")
-                self._escape_held = True
-            elif event.type() is QEvent.Type.KeyRelease and self._escape_held and self._is_real(event):
-                self._escape_held = False
+            if self._escape_key.released(event):
                 self._escape()
             return True
         if event.type() is not QEvent.Type.KeyPress:
@@ -281,10 +275,6 @@ class Popup(Window):
             return True
         command = command_of(event)
         return command is not None and self.perform(command)
-
-    def _is_real(self, release: QKeyEvent) -> bool:
-        """Whether a key was released, and not repeated."""
-        return not release.isAutoRepeat() and not self._seat.escape_is_held()
 
     def _escape(self) -> None:
         if self._history_shown or self._keys_shown:

@@ -190,13 +190,15 @@ async function submit(text, sessionId) {
   redraw();
   try {
     const run = await call("create_run", { text, session_id: sessionId, request_id: draftKey });
-    app.sending = false;
+    const { stopWhenSent } = app;
+    app.sending = app.stopWhenSent = false;
     draftKey = "";
     sessionStorage.removeItem(DRAFT);
     if (field()) field().value = "";
     show(run.run_id);
+    if (stopWhenSent) act("stop");
   } catch (error) {
-    Object.assign(app, { sending: false, note: `Not sent: ${error.message}` });
+    Object.assign(app, { sending: false, stopWhenSent: false, note: `Not sent: ${error.message}` });
     draw();
     field()?.focus();
   }
@@ -238,7 +240,10 @@ const acts = {
     const { runId, step } = app.view.decision;
     doing("decision", () => call("decide_run", { run_id: runId, step_id: step?.step_id ?? "", resolution: at.dataset.word }));
   },
-  stop: () => app.view && !app.view.ended && doing("stop", () => call("cancel_run", { run_id: app.view.runId })),
+  stop() {
+    if (app.sending) app.stopWhenSent = true;
+    else if (app.view && !app.view.ended) doing("stop", () => call("cancel_run", { run_id: app.view.runId }));
+  },
   retry: () => app.view?.ended && submit(app.view.run.text, app.view.run.sessionId),
   new() {
     show("");

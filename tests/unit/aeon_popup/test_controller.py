@@ -98,10 +98,13 @@ def test_a_reply_that_was_begun_is_kept_until_the_question_is_answered(world: Wo
 
 
 def test_only_a_run_that_is_going_on_is_cancelled(world: World) -> None:
-    """Stop cancels a run once it has an id, and does nothing to one that has ended."""
+    """Stop cancels a run once, when the daemon has it, and does nothing to one that has ended."""
     world.controller.submit(TEXT)
     world.controller.stop()
-    assert world.daemon.of("cancel_run") == []
+    assert world.daemon.of("cancel") == []
+    key = world.view.shown_key
+    world.has([happenings.Accepted(key, RUN, "")])
+    assert world.daemon.of("cancel") == [(key, RUN)]
     world = World().has(sent(), received(*planned(1)))
     world.controller.stop()
     assert world.daemon.of("cancel") == [(KEY, RUN)]

@@ -100,6 +100,19 @@ def test_the_hotkey_raises_a_covered_window(session: XSession, lonely: Popup) ->
     assert [len(lonely.all(what)) for what in ("shown", "hidden")] == [1, 1]
 
 
+def test_the_hotkey_restores_a_minimised_window(session: XSession, lonely: Popup) -> None:
+    """The hotkey shows a window again, with the focus, that the window manager has minimised; the next press hides it."""
+    lonely.open()
+    window = session.popup_window()
+    session.xdotool("windowminimize", "--sync", window)
+    since = lonely.seen()
+    lonely.press(HOTKEY)
+    lonely.wait_for("focused", since)
+    session.wait_for_output("getactivewindow", session.popup_window())
+    lonely.press(HOTKEY)
+    lonely.wait_for("hidden", since)
+
+
 def test_the_hotkey_brings_the_window_to_this_workspace(session: XSession, lonely: Popup) -> None:
     """The hotkey brings a window from another workspace to the one that the user sees."""
     lonely.open()

@@ -1,6 +1,7 @@
 """The popup in a real Plasma session: KWin and the portal of KDE for global shortcuts."""
 
 import os
+import sys
 import time
 from collections.abc import Iterator
 
@@ -20,6 +21,7 @@ from tests.support.popup_screens import check_screens, x11_screen
 from tests.support.popup_script import GATE
 
 pytestmark = needs_kwin
+TOGGLE = (sys.executable, "-m", "aeon_popup", "--toggle")
 
 
 @pytest.fixture(scope="module")
@@ -43,6 +45,16 @@ def test_the_portal_binds_the_hotkey(popup: Popup) -> None:
     popup.press(HOTKEY)
     popup.wait_for("hidden", since)
     assert [len(popup.all(what)) for what in ("armed", "pressed", "shown")] == [1, 2, 1]
+
+
+def test_another_program_toggles_the_window(kwin: KwinSession, popup: Popup) -> None:
+    """`aeon-popup --toggle`, as a key of the user's own runs it, shows the window with the focus, and hides it again."""
+    since = popup.seen()
+    kwin.run(*TOGGLE)
+    popup.wait_for("painted", since)
+    popup.wait_for("focused", since)
+    kwin.run(*TOGGLE)
+    popup.wait_for("hidden", since)
 
 
 def test_each_start_uses_the_same_shortcut(kwin: KwinSession, popup: Popup, daemon: DaemonProcess) -> None:

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 from aeond.domain.messages import Message
+from aeond.domain.runs.situations import Situation
 from aeond.domain.values import JsonObject
 from aeond.orchestration.answer.answerer import StepAnswerer
 from aeond.orchestration.budget.profiling import AdaptiveDepth
@@ -22,7 +23,7 @@ from aeond.orchestration.phases import PhaseOrchestrator
 from aeond.orchestration.planning.planner import ModelPlanner
 from aeond.orchestration.prompts.coreference_prompts import REWRITINGS, Dependence, dependence_messages
 from aeond.orchestration.prompts.preamble import Preamble
-from aeond.orchestration.prompts.subject_prompts import subject_messages
+from aeond.orchestration.prompts.subject_prompts import place_messages, subject_messages
 from aeond.orchestration.refinement.refiner import ModelRefiner
 from aeond.orchestration.repair.constrained_model import ConstrainedModel
 from aeond.orchestration.repair.supervisor import Supervisor
@@ -88,6 +89,7 @@ def usual_openings(
     return (
         lambda: decisions().opening(offers.usual(), ""),
         lambda: _fixed(subject_messages("")) if llm.capabilities.likely else (),
+        lambda: _fixed(place_messages("", Situation())) if llm.capabilities.likely else (),
         Preamble(registry, validator).usual,
         lambda: _fixed(dependence_messages("", "")),
         lambda: _fixed(REWRITINGS[Dependence.POINTS].messages("", "")),

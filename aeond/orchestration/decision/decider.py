@@ -32,8 +32,10 @@ from aeond.orchestration.context.prompt_fitting import fit_prompt
 from aeond.orchestration.decision.conversations.composing import Composer
 from aeond.orchestration.decision.conversations.knowledge import HELD_CHARS, general_reply, repeats_a_fact
 from aeond.orchestration.decision.conversations.part_or_whole import PartOrWhole
-from aeond.orchestration.decision.conversations.subject import CHANGES, subject_of
+from aeond.orchestration.decision.conversations.redirection import Redirection
+from aeond.orchestration.decision.conversations.subject import subject_of
 from aeond.orchestration.decision.interfaces import (
+    CHANGES,
     CallTool,
     Decision,
     DecisionModel,
@@ -75,6 +77,10 @@ class Decider:
     situations: Situations
     composer: Composer
 
+    @property
+    def _redirection(self) -> Redirection:
+        return Redirection(self.llm)
+
     async def choose(self, snapshot: RunSnapshot, grant: Grant, on_text: TextSink) -> Outcome[RouteChoice]:
         situation = await self.situations.observe(snapshot)
         offer = await self.offers.first(snapshot, situation)
@@ -93,9 +99,9 @@ class Decider:
         situation = await self.situations.observe(snapshot)
         offer = await self.offers.next(snapshot, situation) if _may_go_on(snapshot) else Offer()
         decided = await self._decide(snapshot, situation, offer, grant, discard_text)
-        if await self._leaves_undone(decided.value, offer, snapshot, grant):
-            changing = offer.to_change(CHANGES)
-            changed = await self._decide(snapshot, situation, changing, grant, discard_text)
+        undone = await self._undone(decided.value, offer, snapshot, situation, grant)
+        if undone is not None:
+            changed = await self._decide(snapshot, situation, undone, grant, discard_text)
             decided = changed if changed.value is not None else decided
         if (repeated := _repetition(decided.value, snapshot)) is not None:
             other = offer.without(repeated.tool)
@@ -115,9 +121,9 @@ class Decider:
         self, snapshot: RunSnapshot, situation: Situation, offer: Offer, grant: Grant, on_text: TextSink
     ) -> Outcome[Decision | None]:
         """The first decision. A small model's answer is held back until its subject is known; general knowledge is then
-        answered again in a separate conversation, and where something is to be changed, the answer is decided again. An answer
+        answered again in a separate conversation, and what does not suit the request is decided again (`Redirection`). An answer
         longer than HELD_CHARS is cancelled before that question, and generated again if it stays."""
-        if not self._can_be_asked:
+        if not self._redirection.possible:
             return await self._decide(snapshot, situation, offer, grant, on_text)
         held = ""
 
@@ -135,45 +141,34 @@ class Decider:
             reply = await general_reply(self.llm, snapshot, grant, on_text) if subject.is_knowledge else ""
             if reply:
                 return success(GiveAnswer(reply))
-            changing = offer.to_change(CHANGES)
-            if subject.wants_change and not _refuses(decided.value) and changing.tools:
-                changed = await self._decide(snapshot, situation, changing, grant, on_text)
-                if changed.value is not None:
-                    return changed
+            given = decided.value if isinstance(decided.value, GiveAnswer) else GiveAnswer(held)
+            other = await self._redirection.of_text(given, subject, offer, snapshot, situation, grant)
+            if other is not None and other.tools:
+                again = await self._decide(snapshot, situation, other, grant, on_text)
+                if again.value is not None:
+                    return again
         if scope.cancelled_caught:
             return await self._decide(snapshot, situation, offer, grant, on_text)
         if held:
             on_text(held)
         return decided
 
-    @property
-    def _can_be_asked(self) -> bool:
-        """Whether the model needs to be asked what a request is about, and can be."""
-        return self.llm.capabilities.likely and not self.llm.capabilities.tool_calls
-
-    async def _is_unwanted(
-        self, decision: Decision | None, offer: Offer, snapshot: RunSnapshot, grant: Grant
-    ) -> bool:
-        """Whether a small model's first call would change something, and the request wants no change. A removal has a question of its
-        own (`_safer`)."""
-        spec = offer.tool(decision.call.tool) if isinstance(decision, CallTool) else None
-        if spec is None or spec.effect not in CHANGES or spec.for_part or not offer.answer:
-            return False
-        if not self._can_be_asked or grant.left.llm_calls <= 1:  # one is needed to decide again
-            return False
-        return (await subject_of(self.llm, snapshot, grant)).wants_no_change
-
-    async def _leaves_undone(
-        self, decision: Decision | None, offer: Offer, snapshot: RunSnapshot, grant: Grant
-    ) -> bool:
-        """Whether a small model would end with an answer a run that was to change something and has not tried to."""
-        if not isinstance(decision, GiveAnswer) or not decision.fulfilled:
-            return False
-        if not offer.to_change(CHANGES).tools or _may_have_changed(snapshot):
-            return False
-        if not self._can_be_asked or grant.left.llm_calls <= 1:
-            return False
-        return (await subject_of(self.llm, snapshot, grant)).wants_change
+    async def _undone(
+        self,
+        decision: Decision | None,
+        offer: Offer,
+        snapshot: RunSnapshot,
+        situation: Situation,
+        grant: Grant,
+    ) -> Offer | None:
+        """The offer in place of the answer with which a small model would end a run that was to change something and has not
+        tried to."""
+        if not isinstance(decision, GiveAnswer) or not decision.fulfilled or _may_have_changed(snapshot):
+            return None
+        if not offer.to_change(CHANGES).tools or not self._redirection.possible or grant.left.llm_calls <= 1:
+            return None
+        subject = await subject_of(self.llm, snapshot, grant)
+        return await self._redirection.of_answer(subject, offer, snapshot, situation, grant)
 
     def _invents(
         self, decision: Decision | None, offer: Offer, snapshot: RunSnapshot, situation: Situation
@@ -225,9 +220,12 @@ class Decider:
         if fitted.value is None:
             return fitted.failed(None)
         decided = await model.decide(fitted.value.messages, offer, grant, on_text)
-        if not steps and await self._is_unwanted(decided.value, offer, snapshot, grant):
-            offer = offer.without_effects(CHANGES)
-            decided = await model.decide(fitted.value.messages, offer, grant, on_text)
+        if not steps and isinstance(decided.value, CallTool):
+            called = offer.tool(decided.value.call.tool)
+            other = await self._redirection.of_call(called, offer, snapshot, situation, grant)
+            if other is not None:
+                offer = other
+                decided = await model.decide(fitted.value.messages, offer, grant, on_text)
         if self._invents(decided.value, offer, snapshot, situation) and grant.left.llm_calls:
             offer = self.offers.asking(snapshot)
             decided = await model.decide(fitted.value.messages, offer, grant, on_text)
@@ -267,10 +265,6 @@ def executed(run: RunSnapshot) -> Sequence[StepSnapshot]:
 
 def _may_have_changed(run: RunSnapshot) -> bool:
     return any(step.recovery is not Recovery.RERUN for step in executed(run))
-
-
-def _refuses(decision: Decision | None) -> bool:
-    return isinstance(decision, GiveAnswer) and not decision.fulfilled
 
 
 def _answer(given: GiveAnswer) -> Answer:

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import field, replace
-from typing import Protocol
+from typing import Final, Protocol
 
 from aeond.domain.llm import ToolSchema
 from aeond.domain.messages import Message
@@ -12,6 +12,9 @@ from aeond.domain.tools import Effect, ToolCall, ToolSpec
 from aeond.frozen import frozen
 from aeond.ports import TextSink
 from aeond.schemas.parts import as_object, is_list
+
+CHANGES: Final = (Effect.WRITE_CONTAINED, Effect.WRITE_OUTSIDE, Effect.MEMORY)
+"""The effects of tools that change files or what is remembered."""
 
 
 def uncomposed(spec: ToolSpec) -> ToolSpec:
@@ -57,6 +60,22 @@ class Offer:
         tools = tuple(spec for spec in self.tools if spec.effect not in effects)
         return replace(self, tools=tools, plan=False, answer=True)
 
+    def to_act(self, effects: Collection[Effect]) -> "Offer":
+        """The tools with one of these effects, and those that look here where files are changed; no answer."""
+        looks = Effect.MEMORY not in effects
+        tools = tuple(spec for spec in self.tools if spec.effect in effects or (looks and _looks_here(spec)))
+        return replace(self, tools=tools, plan=False, answer=False, refusal=False)
+
+    def beyond(self) -> "Offer":
+        """The tools of which it is not known what they do, and a refusal in place of an answer."""
+        tools = tuple(spec for spec in self.tools if spec.effect not in CHANGES and not _looks_here(spec))
+        return replace(self, tools=tools, plan=False, answer=False, refusal=True)
+
+    def to_look(self) -> "Offer":
+        """The tools that look into what exists here or compute from it, in place of an answer or a refusal."""
+        tools = tuple(spec for spec in self.tools if _looks_here(spec))
+        return replace(self, tools=tools, plan=False, answer=False, refusal=False)
+
     def to_change(self, effects: Collection[Effect]) -> "Offer":
         """The tools with one of these effects, if there are any with those that ask the user; a refusal in place of an answer."""
         can_change = any(spec.effect in effects for spec in self.tools)
@@ -73,6 +92,13 @@ class Offer:
         """The other tools; at least an answer is left to choose."""
         others = tuple(spec for spec in self.tools if spec.name != tool)
         return replace(self, tools=others, answer=self.answer or not others)
+
+
+def _looks_here(spec: ToolSpec) -> bool:
+    """Whether a tool without effects knows what exists here. What other ones are about is not known, so that nothing says that
+    they could help with a request which the model refuses."""
+    informed = spec.candidates or spec.composed or spec.shows_names or spec.shows_facts
+    return spec.effect in {Effect.PURE, Effect.READ} and not spec.asks_user and bool(informed)
 
 
 @frozen

@@ -4,6 +4,8 @@ from typing import Final
 
 from aeond.domain.messages import Message, Role
 from aeond.domain.runs.run import RunSnapshot
+from aeond.domain.runs.situations import Situation
+from aeond.orchestration.prompts.decision_prompts import facts_text
 
 KNOWLEDGE: Final = "know"
 CHANGE: Final = "do"
@@ -37,6 +39,38 @@ _SUBJECTS: Final = (
     ("when did I say the sails get washed?", "facts"),
     ("count the members and put the number into club/count.txt", CHANGE),
 )
+MEMORY: Final = "memory"
+FILE: Final = "file"
+WORLD: Final = "world"
+_PLACE_RULES: Final = """\
+A person wants something done. Say in one word where: memory (what the assistant knows of the person: to be kept in mind, corrected or \
+forgotten), file (a text, list, table or note in the person's folder), world (people, shops, devices, the internet)."""
+_PLACE_SITUATION: Final = Situation(
+    facts=(("boat name", "Ida"), ("gate code", "7714"), ("sailmaker", "Otto"))
+)
+_PLACES: Final = (
+    ("by the way the gate code is 9021 now", MEMORY),
+    ("Till has left the club, take him out", FILE),
+    ("Ruf bitte den Hafen an", WORLD),
+    ("retiens que le mât fait 9 mètres", MEMORY),
+    ("A list with paint, rope and two lamps, call it todo", FILE),
+    ("we have a new sailmaker, Greta", MEMORY),
+    ("send the rules to Omar by mail", WORLD),
+    ("neu im Club: Vera, 95 Euro", FILE),
+    ("I get seasick, just so you know", MEMORY),
+    ("Noise in the club rules should be music", FILE),
+    ("imprime las reglas dos veces", WORLD),
+    ("el barco ahora se llama Luna", MEMORY),
+    ("put varnish on the to-do list", FILE),
+    ("get us a table at the harbour restaurant for eight", WORLD),
+    ("merk dir: Omar bringt den Anker", MEMORY),
+    ("zmień długość łodzi na 6,5 m w opisie", FILE),
+    ("you need not know the gate code any longer", MEMORY),
+    ("move the rules into a folder old", FILE),
+    ("puść jakąś piosenkę o morzu", WORLD),
+    ("my berth is number 12 from March on", MEMORY),
+    ("Lena has paid", FILE),
+)
 _REPLY_RULES: Final = """\
 You are aeond, the assistant on a person's computer. Answer briefly, in the language of the request. In this reply you can \
 only talk: nothing can be looked up, kept or changed."""
@@ -50,6 +84,20 @@ def subject_messages(request: str) -> tuple[Message, ...]:
         for message in (Message(Role.USER, _request(said)), Message(Role.AGENT, subject))
     ]
     return (Message(Role.SYSTEM, _SUBJECT_RULES), *shots, Message(Role.USER, _request(request)))
+
+
+def place_messages(request: str, situation: Situation) -> tuple[Message, ...]:
+    """Asks where something is to be done; the reply is one word. The facts are in view: what corrects one of them belongs there."""
+    shots = [
+        message
+        for said, place in _PLACES
+        for message in (
+            Message(Role.USER, f"{facts_text(_PLACE_SITUATION)}\n{_request(said)}"),
+            Message(Role.AGENT, place),
+        )
+    ]
+    asked = "\n".join(part for part in (facts_text(situation), _request(request)) if part)
+    return (Message(Role.SYSTEM, _PLACE_RULES), *shots, Message(Role.USER, asked))
 
 
 def reply_messages(run: RunSnapshot) -> tuple[Message, ...]:

@@ -7,6 +7,7 @@ from aeond.domain.plans.plan import Clarity
 from aeond.domain.plans.profiles import Route
 from aeond.domain.runs import events as e
 from aeond.domain.runs.run import Operation, RunSnapshot
+from aeond.domain.runs.situations import Situation
 from aeond.orchestration.assembly import decisions_of, phases_over, usual_openings
 from aeond.orchestration.decision.constrained import ConstrainedDecisions
 from aeond.orchestration.decision.native import NativeDecisions
@@ -14,7 +15,7 @@ from aeond.orchestration.decision.reading import DecisionReading
 from aeond.orchestration.matching.text_ranking import TextRanking
 from aeond.orchestration.prompts.coreference_prompts import REWRITINGS, dependence_messages
 from aeond.orchestration.prompts.preamble import Preamble
-from aeond.orchestration.prompts.subject_prompts import subject_messages
+from aeond.orchestration.prompts.subject_prompts import place_messages, subject_messages
 from aeond.orchestration.repair.supervisor import Supervisor
 from tests.support.doubles import PlainInvoker
 from tests.support.judging import after_pass, judgement, ran
@@ -74,6 +75,7 @@ def test_prompts_of_a_run_begin_as_the_warm_up_reads_them() -> None:
     expected = (
         decisions.opening(tools.specs(), ""),
         subject_messages("b")[:-1],
+        place_messages("b", Situation())[:-1],
         Preamble(tools, check).messages(run),
         *(messages[:-1] for messages in questions),
     )

@@ -6,7 +6,6 @@ The probability of the word says more than the word itself: ADR 0088 and ADR 009
 from typing import Final
 
 from aeond.domain.llm import LikelyToken, LLMRequest
-from aeond.domain.policy import Effect
 from aeond.domain.runs.budgets import Grant
 from aeond.domain.runs.run import RunSnapshot
 from aeond.frozen import frozen
@@ -14,9 +13,6 @@ from aeond.orchestration.budget.budgeted_llm import BudgetedLLM
 from aeond.orchestration.decision.conversations.odds import LIKELY, log_odds
 from aeond.orchestration.prompts.subject_prompts import CHANGE, KNOWLEDGE, OTHER_SUBJECTS, subject_messages
 from aeond.ports import LLMAdapter
-
-CHANGES: Final = (Effect.WRITE_CONTAINED, Effect.WRITE_OUTSIDE, Effect.MEMORY)
-"""The effects of tools that change files or what is remembered."""
 
 # Log-odds against all other subjects, chosen on the sets of strangers.
 _KNOWLEDGE_FROM: Final = -0.5

@@ -13,18 +13,21 @@ from aeond.domain.tools import Effect, Recovery, ToolCall
 from aeond.orchestration.decision.conversations.subject import Subject
 from aeond.orchestration.decision.decider import Decider
 from aeond.orchestration.interfaces import discard_text
-from tests.support.deciders import decider_of
+from tests.support.deciders import Composing, WholeTool, decider_of
 from tests.support.judging import after_pass, ran
 from tests.support.strategy import LOOK, TEXT, calls, grant, registry, run_of, spec
 
 KEEP = spec("keep", {"note": TEXT}, ("note",), Effect.MEMORY)
-SUBJECT = "Say in one word what a request"
+SUBJECT, PLACE = "Say in one word what a request", "Say in one word where"
 WANTED, UNWANTED = {"do": -0.1, "files": -2.5}, {"files": -0.2, "do": -2.0}
 LOOKED = ran(calls("s1", "look", path="a"), output="7")
 
 
 def decider(*decisions: object, likely: Mapping[str, float]) -> tuple[Decider, ScriptedLLM]:
-    rules = [Rule(contains=SUBJECT, text=next(iter(likely), "?"), likely=dict(likely))]
+    rules = [
+        Rule(contains=SUBJECT, text=next(iter(likely), "?"), likely=dict(likely)),
+        Rule(contains=PLACE, text="?"),
+    ]
     rules += [Rule.model_validate({"json": one, "times": 1}) for one in decisions]
     return decider_of(tuple(rules), registry(LOOK, KEEP))
 
@@ -77,6 +80,29 @@ async def test_an_announced_change_is_made() -> None:
     assert await first({"answer": "It is 7."}, keep, likely=UNWANTED) is None
     assert await first({"cannot": "I cannot."}, keep, likely=WANTED) is None
     assert await first({"answer": "I will."}, {"cannot": "I cannot."}, likely=WANTED) is None
+
+
+@pytest.mark.parametrize(("likely", "looks"), [(UNWANTED, True), (WANTED, False), ({}, False)])
+async def test_a_question_is_not_refused_before_a_look(likely: Mapping[str, float], looks: bool) -> None:
+    """A refusal of a request that wants nothing done is decided again, with the tools that look into what exists here."""
+    tools = registry(KEEP)
+    tools.register(WholeTool(replace(LOOK, candidates=("path",))))
+    rules = [
+        Rule(contains=SUBJECT, text=next(iter(likely), "?"), likely=dict(likely)),
+        Rule(contains=PLACE, text="?"),
+    ]
+    rules += [
+        Rule.model_validate({"json": one, "times": 1})
+        for one in ({"cannot": "I cannot."}, {"look": {"path": "a"}})
+    ]
+    subject, _ = decider_of(tuple(rules), tools, invoker=Composing({}, values=("a",)))
+    chosen = (await subject.choose(run_of(), grant(10), discard_text)).value
+    assert (chosen.tool_call == ToolCall("look", {"path": "a"})) is looks
+
+
+async def test_what_tools_without_known_values_do_not_do_is_refused() -> None:
+    """A refusal stays where no tool is known to look into what exists here."""
+    assert await first({"cannot": "I cannot."}, {"look": {"path": "a"}}, likely=UNWANTED) is None
 
 
 async def test_a_change_that_failed_is_not_demanded_again() -> None:

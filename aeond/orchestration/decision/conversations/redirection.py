@@ -1,0 +1,81 @@
+"""The actions that suit a request where the first choice of a small model does not.
+
+One word for what the request needs, and one for where something is to be done, are right more often than the choice among all
+actions: ADR 0094 and ADR 0099 have the measurements. Models with native tool calls are not asked.
+"""
+
+from aeond.domain.runs.budgets import Grant
+from aeond.domain.runs.run import RunSnapshot
+from aeond.domain.runs.situations import Situation
+from aeond.domain.tools import ToolSpec
+from aeond.frozen import frozen
+from aeond.orchestration.decision.conversations.place import EFFECTS, place_of
+from aeond.orchestration.decision.conversations.subject import Subject, subject_of
+from aeond.orchestration.decision.interfaces import CHANGES, GiveAnswer, Offer
+from aeond.orchestration.prompts.subject_prompts import WORLD
+from aeond.ports import LLMAdapter
+
+
+@frozen
+class Redirection:
+    """Asks one model. Each question is one call of the grant, and one more is needed to decide again."""
+
+    llm: LLMAdapter
+
+    @property
+    def possible(self) -> bool:
+        """Whether the model needs to be asked what a request is about, and can be."""
+        return self.llm.capabilities.likely and not self.llm.capabilities.tool_calls
+
+    async def of_call(
+        self, spec: ToolSpec | None, offer: Offer, run: RunSnapshot, situation: Situation, grant: Grant
+    ) -> Offer | None:
+        """The offer in place of a first call of this tool, which would change something: without such tools if no change is
+        wanted, with those of the place where it is wanted if that is another one. None if the call suits the request.
+
+        Whether a removal is wanted is not asked: it has a question of its own (`PartOrWhole`).
+        """
+        if spec is None or spec.effect not in CHANGES or not offer.answer or not self._can_ask(grant):
+            return None
+        if not spec.for_part and (await subject_of(self.llm, run, grant)).wants_no_change:
+            return offer.without_effects(CHANGES)
+        if not self._can_ask(grant):
+            return None
+        place = await place_of(self.llm, run, situation, grant)
+        if place == WORLD:
+            return offer.beyond()
+        return offer.to_act(EFFECTS[place]) if place and spec.effect not in EFFECTS[place] else None
+
+    async def of_text(
+        self,
+        given: GiveAnswer,
+        subject: Subject,
+        offer: Offer,
+        run: RunSnapshot,
+        situation: Situation,
+        grant: Grant,
+    ) -> Offer | None:
+        """The offer in place of an answer or a refusal; None if that suits the subject.
+
+        An answer does not where a change is surely wanted. A refusal does not where nothing is to be done, so that a look may tell,
+        nor where it is known that something is to be done in the memory or in a file.
+        """
+        if given.fulfilled:
+            return await self.of_answer(subject, offer, run, situation, grant)
+        if subject.wants_no_change:
+            return offer.to_look()
+        place = await place_of(self.llm, run, situation, grant) if self._can_ask(grant) else ""
+        return offer.to_act(EFFECTS[place]) if place in EFFECTS else None
+
+    async def of_answer(
+        self, subject: Subject, offer: Offer, run: RunSnapshot, situation: Situation, grant: Grant
+    ) -> Offer | None:
+        """The offer in place of an answer before anything was changed: the tools that change something, of one place if that is
+        known, and a refusal. None unless a change is surely wanted."""
+        if not subject.wants_change:
+            return None
+        place = await place_of(self.llm, run, situation, grant) if self._can_ask(grant) else ""
+        return offer.to_change(EFFECTS.get(place) or CHANGES)
+
+    def _can_ask(self, grant: Grant) -> bool:
+        return self.possible and grant.left.llm_calls > 1

@@ -35,8 +35,8 @@ class ToolSpec:
     `timeout_seconds` bounds one call, `max_output_bytes` its result as JSON text. A tool that is not
     `offered` is available to plans that name it, but is not listed to models.
     `candidates` names the arguments for which the tool proposes existing values, `only_existing` those of them for which
-    there can be no other value, as for a file to delete. `composed` names the argument that a small model writes in a separate
-    conversation, in which it sees what the call would change ("" for none). `for_existing` names the tool that a small model's
+    there can be no other value, as for a file to delete. `composed` names the arguments that a small model writes in a separate
+    conversation, in which it sees what the call would change. `for_existing` names the tool that a small model's
     call becomes where an argument names something that exists, so that nothing is replaced unseen, `for_part` the one that it
     becomes where the request means a part of what the call would remove.
     A tool that `asks_user` returns an InputRequest; one that `asks_model` takes calls of the model from the `grant` of its
@@ -59,7 +59,7 @@ class ToolSpec:
     offered: bool = True
     candidates: tuple[str, ...] = ()
     only_existing: tuple[str, ...] = ()
-    composed: str = ""
+    composed: tuple[str, ...] = ()
     for_existing: str = ""
     for_part: str = ""
     asks_user: bool = False
@@ -81,7 +81,7 @@ class ToolSpec:
 
 @frozen
 class Composition:
-    """The conversation in which a model writes one argument of a call.
+    """The conversation in which a model writes the composed arguments of a call: the value of one, or an object with several.
 
     `instructions` say what to write, `examples` are views and requests with the value written for them, `view` shows what the
     call would change or read, and `schema` admits the values that are possible for it. Without `facts` the remembered facts

@@ -142,7 +142,7 @@ def tool(
     reconcile: Probe[Any, Any] | None = None,
     candidates: Mapping[str, Propose] | None = None,
     only_existing: tuple[str, ...] = (),
-    composed: tuple[str, Compose] | None = None,
+    composed: tuple[str | tuple[str, ...], Compose] | None = None,
     for_existing: str = "",
     for_part: str = "",
     shows_facts: bool = False,
@@ -163,8 +163,8 @@ def tool(
     once and so must be quick, unless it is `blocking`: then it runs in a thread (one of `threads`) and is
     let go of when its time is up. `reconcile` tells the result of an earlier call that was cut short, or
     None. `candidates` has a function for each argument whose existing values the tool can propose, `only_existing` names
-    those of them that can have no other. `composed` is the argument that a small model writes in a separate conversation, and
-    the function that begins it; `for_existing` names the tool that such a call becomes where its target exists, `for_part` the
+    those of them that can have no other. `composed` is the argument, or the arguments, that a small model writes in a separate
+    conversation, and the function that begins it; `for_existing` names the tool that such a call becomes where its target exists, `for_part` the
     one that it becomes where the request means a part of its target. `preview`
     shows what a call would do to a person who approves it. `targets` gives what a
     call would touch, for the policy: without it, calls with effects are more often asked about. A tool without an
@@ -188,7 +188,7 @@ def tool(
             offered=offered,
             candidates=tuple(candidates or ()),
             only_existing=only_existing,
-            composed=composed[0] if composed else "",
+            composed=_names(composed[0]) if composed else (),
             for_existing=for_existing,
             for_part=for_part,
             shows_facts=shows_facts,
@@ -225,6 +225,10 @@ def _models_of(function: Callable[..., object]) -> tuple[type[BaseModel], type[B
             "or a ToolOutput of one, all three annotated"
         )
     return models[0], models[1]  # type: ignore[return-value]  # issubclass in all() narrows nothing
+
+
+def _names(names: str | tuple[str, ...]) -> tuple[str, ...]:
+    return (names,) if isinstance(names, str) else names
 
 
 def _awaitable(

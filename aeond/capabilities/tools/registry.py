@@ -244,9 +244,9 @@ def _require_object(name: str, schema: JsonObject) -> None:
 def _check_candidates(tool: Tool, spec: ToolSpec, schema: JsonObject) -> None:
     properties = schema.get("properties")
     known = properties if isinstance(properties, Mapping) else {}
-    if spec.composed and (spec.composed not in known or not isinstance(tool, Composes)):
+    if spec.composed and (not set(spec.composed) <= set(known) or not isinstance(tool, Composes)):
         raise InvalidInputError(
-            f"tool {spec.name} cannot begin conversations: it has no argument {spec.composed!r:.80}, or no method"
+            f"tool {spec.name} cannot begin conversations: it has no argument {' and '.join(spec.composed)!r:.80}, or no method"
             " `composition`",
             reason="COMPOSED_INVALID",
             field="composed",

@@ -101,9 +101,10 @@ class ConstrainedDecisions:
 
 
 def _is_whole(decision: JsonObject, offer: Offer) -> bool:
-    """Whether a model that was not constrained wrote the argument that is written in a separate conversation as well."""
+    """Whether a model that was not constrained wrote the arguments that are written in a separate conversation as well."""
     return any(
-        spec.composed and spec.composed in as_object(decision.get(spec.name, {})) for spec in offer.tools
+        spec.composed and set(spec.composed) <= as_object(decision.get(spec.name, {})).keys()
+        for spec in offer.tools
     )
 
 

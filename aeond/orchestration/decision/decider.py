@@ -226,26 +226,33 @@ class Decider:
             if other is not None:
                 offer = other
                 decided = await model.decide(fitted.value.messages, offer, grant, on_text)
-        if self._invents(decided.value, offer, snapshot, situation) and grant.left.llm_calls:
-            offer = self.offers.asking(snapshot)
-            decided = await model.decide(fitted.value.messages, offer, grant, on_text)
         if not isinstance(decided.value, CallTool):
             return decided
-        chosen = decided.value.call
-        if not self.llm.capabilities.tool_calls:
-            chosen = await self._safer(chosen, offer, snapshot, situation, grant)
-        spec = offer.tool(chosen.tool)
-        if spec is None or not spec.composed or spec.composed in chosen.arguments:
-            return success(CallTool(chosen))
-        whole = await self.composer.complete(chosen, spec, snapshot, situation, steps, grant)
-        if whole is not None:
-            return success(CallTool(whole))
-        if grant.left.llm_calls < 1 and not self.composer.validator.validate_tool_call(chosen, spec):
-            return success(CallTool(chosen))
+        call = await self._complete(decided.value.call, offer, snapshot, situation, grant)
+        spec = offer.tool(call.tool)
+        lacking = spec if spec is not None and not set(spec.composed) <= call.arguments.keys() else None
         first = offer.tool(decided.value.call.tool)
-        if first is not None and chosen.tool == first.for_existing:
+        if lacking and first is not None and call.tool == first.for_existing:
             return decided
-        return await model.decide(fitted.value.messages, offer.only(spec), grant, on_text)
+        if lacking and (grant.left.llm_calls or self.composer.validator.validate_tool_call(call, lacking)):
+            decided = await model.decide(fitted.value.messages, offer.only(lacking), grant, on_text)
+        else:
+            decided = success(CallTool(call))
+        if self._invents(decided.value, offer, snapshot, situation) and grant.left.llm_calls:
+            return await model.decide(fitted.value.messages, self.offers.asking(snapshot), grant, on_text)
+        return decided
+
+    async def _complete(
+        self, call: ToolCall, offer: Offer, snapshot: RunSnapshot, situation: Situation, grant: Grant
+    ) -> ToolCall:
+        """The call that is meant, with its composed arguments if they can be written."""
+        if not self.llm.capabilities.tool_calls:
+            call = await self._safer(call, offer, snapshot, situation, grant)
+        spec = offer.tool(call.tool)
+        if spec is None or set(spec.composed) <= call.arguments.keys():
+            return call
+        steps = executed(snapshot)
+        return await self.composer.complete(call, spec, snapshot, situation, steps, grant) or call
 
 
 def _with(other: ToolSpec | None, call: ToolCall, offer: Offer) -> ToolCall:

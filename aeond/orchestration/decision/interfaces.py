@@ -18,16 +18,16 @@ CHANGES: Final = (Effect.WRITE_CONTAINED, Effect.WRITE_OUTSIDE, Effect.MEMORY)
 
 
 def uncomposed(spec: ToolSpec) -> ToolSpec:
-    """The tool without the argument that is written in a separate conversation."""
+    """The tool without the arguments that are written in a separate conversation."""
     if not spec.composed:
         return spec
     schema = spec.input_schema
     required = schema.get("required")
-    kept = [name for name in required if name != spec.composed] if is_list(required) else []
+    kept = [name for name in required if name not in spec.composed] if is_list(required) else []
     properties = {
-        name: part for name, part in as_object(schema.get("properties")).items() if name != spec.composed
+        name: part for name, part in as_object(schema.get("properties")).items() if name not in spec.composed
     }
-    return replace(spec, input_schema={**schema, "properties": properties, "required": kept}, composed="")
+    return replace(spec, input_schema={**schema, "properties": properties, "required": kept}, composed=())
 
 
 @frozen
@@ -70,6 +70,11 @@ class Offer:
         """The tools of which it is not known what they do, and a refusal in place of an answer."""
         tools = tuple(spec for spec in self.tools if spec.effect not in CHANGES and not _looks_here(spec))
         return replace(self, tools=tools, plan=False, answer=False, refusal=True)
+
+    def to_compute(self) -> "Offer":
+        """The tools that only compute, in place of an answer or a refusal."""
+        tools = tuple(spec for spec in self.tools if spec.effect is Effect.PURE and _looks_here(spec))
+        return replace(self, tools=tools, plan=False, answer=False, refusal=False)
 
     def to_look(self) -> "Offer":
         """The tools that look into what exists here or compute from it, in place of an answer or a refusal."""

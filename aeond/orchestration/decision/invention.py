@@ -1,4 +1,4 @@
-"""Detects invented numbers: a small model asked to remember a number that it was not given makes one up."""
+"""Detects facts that nobody said: a small model asked to remember what it was not told makes a number up, or repeats the name."""
 
 import re
 from collections.abc import Iterable
@@ -15,18 +15,23 @@ from aeond.orchestration.decision.interfaces import Turn
 _NUMBER: Final = re.compile(r"\d+(?:[.,:/ -]\d+)*")
 _DATE: Final = re.compile(r"\b\d{4}-\d{2}-\d{2}\b")
 _YEAR: Final = re.compile(r"\b\d{4}\b")
+_WORD: Final = re.compile(r"\w+")
 _DIGITS: Final = re.compile(r"\D+")
 
 
 def is_invented(
     call: ToolCall, spec: ToolSpec, run: RunSnapshot, situation: Situation, turns: Iterable[Turn]
 ) -> bool:
-    """Whether the call would keep a number in memory that stands neither in the request, nor in its conversation or a result.
+    """Whether the call would keep a number in memory that stands neither in the request, nor in its conversation or a result, or
+    a fact that repeats its name.
 
     A date of this year or the next may have been computed from what was said, such as a weekday.
     """
     if spec.effect is not Effect.MEMORY:
         return False
+    written = [_words(display_json(value)) for value in call.arguments.values()]
+    if len(written) > 1 and set[str]().union(*written[1:]) == written[0]:
+        return True
     said = _digits(" ".join([run.request.text, run.text, run.context, *(turn.result for turn in turns)]))
     kept = " ".join(map(display_json, call.arguments.values()))
     near = set(_years(situation.time))
@@ -34,6 +39,10 @@ def is_invented(
     for found in dates:
         kept = kept.replace(found, " ")
     return any(_digits(number) not in said for number in _NUMBER.findall(kept))
+
+
+def _words(text: str) -> set[str]:
+    return set(_WORD.findall(text.casefold()))
 
 
 def _year_of(text: str) -> int:

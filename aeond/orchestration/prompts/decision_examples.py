@@ -100,7 +100,7 @@ _EXAMPLES: Final[tuple[tuple[str, tuple[JsonObject | str, ...]], ...]] = (
     (
         "by the way the gate code is 9021 now",
         (
-            {"remember": {"key": "gate code", "value": "9021"}},
+            {"remember": {}},
             "gate code = 9021, before 7714",
             {ANSWER: "I will remember that the gate code is 9021."},
         ),

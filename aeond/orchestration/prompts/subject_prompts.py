@@ -9,7 +9,8 @@ from aeond.orchestration.prompts.decision_prompts import facts_text
 
 KNOWLEDGE: Final = "know"
 CHANGE: Final = "do"
-OTHER_SUBJECTS: Final = ("files", "facts", "compute", CHANGE)
+COMPUTATION: Final = "compute"
+OTHER_SUBJECTS: Final = ("files", "facts", COMPUTATION, CHANGE)
 
 _SUBJECT_RULES: Final = """\
 Say in one word what a request needs: know (general knowledge, language or imagination, also a text that is only told), files (a \
@@ -21,7 +22,7 @@ _SUBJECTS: Final = (
     ("Comment s'appelle mon bateau ?", "facts"),
     ("write me a rhyme on sail", KNOWLEDGE),
     ("send the rules to Omar by mail", CHANGE),
-    ("how many days from 20 april to 3 june", "compute"),
+    ("how many days from 20 april to 3 june", COMPUTATION),
     ("lies mir die Regeln vor", "files"),
     ("by the way the gate code is 9021 now", CHANGE),
     ("remind me where the spare oar is", "facts"),
@@ -30,7 +31,7 @@ _SUBJECTS: Final = (
     ("Who pays more, Lena or Omar?", "files"),
     ("draft a polite note to the harbour master, I'll copy it", KNOWLEDGE),
     ("A list todo.txt with: paint, rope, and two lamps", CHANGE),
-    ("ile kosztuje 12 lamp po 8.50", "compute"),
+    ("ile kosztuje 12 lamp po 8.50", COMPUTATION),
     ("show me the members", "files"),
     ("put this in better English: we was at sea since two days", KNOWLEDGE),
     ("retiens que le mât fait 9 mètres", CHANGE),

@@ -1,4 +1,4 @@
-"""Completes a call: an argument that depends on content is written in a separate conversation, with the content in view.
+"""Completes a call: arguments that depend on content are written in a separate conversation, with the content in view.
 
 In the conversation of a decision a small model writes such an argument from memory. ADR 0091 has the measurements.
 """
@@ -21,6 +21,7 @@ from aeond.orchestration.decision.results import results_length, turns_of
 from aeond.orchestration.prompts.decision_prompts import composing_messages
 from aeond.orchestration.repair.strict_json import read_json
 from aeond.ports import LLMAdapter, ToolInvoker, Validator
+from aeond.schemas.parts import as_object
 
 MAX_RESULT_CHARS: Final = 2_000
 SECONDS: Final = 300.0
@@ -43,7 +44,7 @@ class Composer:
         steps: Sequence[StepSnapshot],
         grant: Grant,
     ) -> ToolCall | None:
-        """The call with its composed argument; None if the tool begins no conversation, the budget has no room for it, or
+        """The call with its composed arguments; None if the tool begins no conversation, the budget has no room for it, or
         the model writes nothing that the tool takes."""
         composition = await self.invoker.composition(call, run.tool_context("", ""), run.text)
         room = min(grant.left.tokens, self.llm.capabilities.context_length) - USEFUL_TOKENS
@@ -69,5 +70,6 @@ class Composer:
         if answered is None or is_cut(answered):
             return None
         written = read_json(answered.text)
-        whole = replace(call, arguments={**call.arguments, spec.composed: written.value})
+        values = as_object(written.value) if len(spec.composed) > 1 else {spec.composed[0]: written.value}
+        whole = replace(call, arguments={**call.arguments, **values})
         return whole if written.ok and not self.validator.validate_tool_call(whole, spec) else None

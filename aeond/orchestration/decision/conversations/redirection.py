@@ -4,6 +4,9 @@ One word for what the request needs, and one for where something is to be done, 
 actions: ADR 0094 and ADR 0099 have the measurements. Models with native tool calls are not asked.
 """
 
+import re
+from typing import Final
+
 from aeond.domain.runs.budgets import Grant
 from aeond.domain.runs.run import RunSnapshot
 from aeond.domain.runs.situations import Situation
@@ -14,6 +17,9 @@ from aeond.orchestration.decision.conversations.subject import Subject, subject_
 from aeond.orchestration.decision.interfaces import CHANGES, GiveAnswer, Offer
 from aeond.orchestration.prompts.subject_prompts import WORLD
 from aeond.ports import LLMAdapter
+
+_NUMBER: Final = re.compile(r"\d+(?:[.,:]\d+)*")
+_OPERANDS: Final = 2
 
 
 @frozen
@@ -37,8 +43,10 @@ class Redirection:
         """
         if spec is None or spec.effect not in CHANGES or not offer.answer or not self._can_ask(grant):
             return None
-        if not spec.for_part and (await subject_of(self.llm, run, grant)).wants_no_change:
-            return offer.without_effects(CHANGES)
+        if not spec.for_part:
+            subject = await subject_of(self.llm, run, grant)
+            if subject.wants_no_change:
+                return _computing(subject, offer, run) or offer.without_effects(CHANGES)
         if not self._can_ask(grant):
             return None
         place = await place_of(self.llm, run, situation, grant)
@@ -57,9 +65,11 @@ class Redirection:
     ) -> Offer | None:
         """The offer in place of an answer or a refusal; None if that suits the subject.
 
-        An answer does not where a change is surely wanted. A refusal does not where nothing is to be done, so that a look may tell,
-        nor where it is known that something is to be done in the memory or in a file.
+        An answer does not where a change is surely wanted, nor without a calculation where one is needed. A refusal does not where
+        nothing is to be done, so that a look may tell, nor where it is known that something is to be done in the memory or in a file.
         """
+        if computing := _computing(subject, offer, run):
+            return computing
         if given.fulfilled:
             return await self.of_answer(subject, offer, run, situation, grant)
         if subject.wants_no_change:
@@ -79,3 +89,11 @@ class Redirection:
 
     def _can_ask(self, grant: Grant) -> bool:
         return self.possible and grant.left.llm_calls > 1
+
+
+def _computing(subject: Subject, offer: Offer, run: RunSnapshot) -> Offer | None:
+    """The tools that compute, for a request that needs a calculation and gives numbers for it."""
+    if not subject.is_computation or len(_NUMBER.findall(run.text)) < _OPERANDS:
+        return None
+    computing = offer.to_compute()
+    return computing if computing.tools else None

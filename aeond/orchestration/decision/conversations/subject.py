@@ -11,7 +11,13 @@ from aeond.domain.runs.run import RunSnapshot
 from aeond.frozen import frozen
 from aeond.orchestration.budget.budgeted_llm import BudgetedLLM
 from aeond.orchestration.decision.conversations.odds import LIKELY, log_odds
-from aeond.orchestration.prompts.subject_prompts import CHANGE, KNOWLEDGE, OTHER_SUBJECTS, subject_messages
+from aeond.orchestration.prompts.subject_prompts import (
+    CHANGE,
+    COMPUTATION,
+    KNOWLEDGE,
+    OTHER_SUBJECTS,
+    subject_messages,
+)
 from aeond.ports import LLMAdapter
 
 # Log-odds against all other subjects, chosen on the sets of strangers.
@@ -30,6 +36,11 @@ class Subject:
     def is_knowledge(self) -> bool:
         """Whether general knowledge may be enough for it."""
         return log_odds(self.likely, _subject_of, KNOWLEDGE) >= _KNOWLEDGE_FROM
+
+    @property
+    def is_computation(self) -> bool:
+        """Whether it most likely needs a calculation."""
+        return log_odds(self.likely, _subject_of, COMPUTATION) > 0
 
     @property
     def wants_change(self) -> bool:

@@ -62,6 +62,20 @@ def test_numbers_of_results_and_of_the_conversation_were_said() -> None:
     assert not invented("Keep that.", "4711", context="User: the code is 4711")
 
 
+@pytest.mark.parametrize(
+    ("name", "value", "invented_"),
+    [
+        ("birthday of Omar", "Omar, birthday of", True),
+        ("new sailmaker Greta", "Greta", False),
+        ("seasick", "in small boats", False),
+    ],
+)
+def test_a_fact_says_more_than_its_name(name: str, value: str, invented_: bool) -> None:
+    """A value with the words of the name is none."""
+    call = ToolCall("keep", {"key": name, "value": value})
+    assert is_invented(call, KEEP, run_of(request=value), NOW, ()) is invented_
+
+
 def test_only_what_is_remembered_is_checked() -> None:
     """A call that keeps nothing may name any number."""
     assert not is_invented(ToolCall("look", {"path": "7"}), LOOK, run_of(), NOW, ())

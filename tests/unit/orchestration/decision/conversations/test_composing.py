@@ -17,7 +17,7 @@ NOTES: JsonObject = {"type": "array", "items": TEXT}
 CHANGE = replace(
     spec("change", {"path": TEXT, "notes": NOTES}, ("path", "notes"), Effect.WRITE_CONTAINED),
     candidates=("path",),
-    composed="notes",
+    composed=("notes",),
 )
 WRITE = replace(
     spec("write", {"path": TEXT, "text": TEXT}, ("path", "text"), Effect.WRITE_CONTAINED),

@@ -21,7 +21,7 @@ DELETE = replace(
 CHANGE = replace(
     spec("change", {"path": TEXT, "notes": TEXT}, ("path", "notes"), Effect.WRITE_CONTAINED),
     candidates=("path",),
-    composed="notes",
+    composed=("notes",),
 )
 SEEN = Situation(files=(("list", "a\nb"), ("other", "c")))
 ASKED = "Say in one word what: whole"

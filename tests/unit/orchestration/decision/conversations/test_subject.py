@@ -100,6 +100,28 @@ async def test_a_question_is_not_refused_before_a_look(likely: Mapping[str, floa
     assert (chosen.tool_call == ToolCall("look", {"path": "a"})) is looks
 
 
+@pytest.mark.parametrize("first", [{"cannot": "I cannot."}, {"answer": "100"}, {"keep": {"note": "lamps"}}])
+async def test_numbers_are_computed_by_a_tool(first: object) -> None:
+    """In place of an answer, a refusal or a change, a request for a calculation that gives the numbers calls a tool that computes;
+    one that does not give them is looked into."""
+    add, look = {"add": {"sum": "12*8.5"}}, {"look": {"path": "a"}}
+    assert await computed("12 lamps at 8.50 each", first, add) == ToolCall("add", {"sum": "12*8.5"})
+    assert await computed("12 lamps at 8.50 each", first, look) != ToolCall("look", {"path": "a"})
+    if first != {"answer": "100"}:
+        assert await computed("all 12 lamps", first, look) == ToolCall("look", {"path": "a"})
+
+
+async def computed(request: str, *decisions: object) -> ToolCall | None:
+    """The first call for a request of which the model says that it needs a calculation."""
+    tools = registry(KEEP)
+    for one, name in ((LOOK, "path"), (spec("add", {"sum": TEXT}, ("sum",), Effect.PURE), "sum")):
+        tools.register(WholeTool(replace(one, candidates=(name,))))
+    rules = [Rule(contains=SUBJECT, text="compute", likely={"compute": -0.1, "know": -2.5})]
+    rules += [Rule.model_validate({"json": one, "times": 1}) for one in decisions]
+    decider, _ = decider_of(tuple(rules), tools, invoker=Composing({}))
+    return (await decider.choose(run_of(request=request), grant(10), discard_text)).value.tool_call
+
+
 async def test_what_tools_without_known_values_do_not_do_is_refused() -> None:
     """A refusal stays where no tool is known to look into what exists here."""
     assert await first({"cannot": "I cannot."}, {"look": {"path": "a"}}, likely=UNWANTED) is None

@@ -1,0 +1,59 @@
+"""The conversation in which a small model writes what is to be remembered.
+
+In the conversation of a decision it repeats facts that are in view, or keeps a name without what was said of it. ADR 0100 has the
+measurements.
+"""
+
+from typing import Final
+
+from aeond.domain.tools import Composition, ToolContext
+from aeond.domain.values import JsonObject, JsonValue
+
+MAX_TOKENS: Final = 250
+_INSTRUCTIONS: Final = """\
+You note down one thing for a person. Reply with a JSON object: key is a short name for it, value is what to keep in mind, with \
+every name and number of the request. What corrects something that is remembered has its key."""
+_SCHEMA: Final[JsonObject] = {
+    "type": "object",
+    "properties": {"key": {"type": "string", "minLength": 1}, "value": {"type": "string", "minLength": 1}},
+    "required": ["key", "value"],
+    "additionalProperties": False,
+}
+_FACTS: Final = (
+    "Remembered: boat name = Ida; gate code = 7714; sailmaker = Otto, at the pier; spare oar = in the shed"
+)
+_NOTED: Final = (
+    ("by the way the gate code is 9021 now", "gate code", "9021"),
+    (
+        "retiens que le mât fait 9 mètres et la quille 2",
+        "mât et quille",
+        "le mât fait 9 mètres, la quille 2",
+    ),
+    ("I get seasick in small boats, just so you know", "seasick", "in small boats"),
+    ("Otto gibt auf. Unsere Segel macht jetzt Greta in Kiel", "sailmaker", "Greta in Kiel"),
+    (
+        "Lena must not eat nuts and Omar cannot swim, keep that in mind",
+        "Lena and Omar",
+        "Lena must not eat nuts, Omar cannot swim",
+    ),
+    ("mi puesto es el 12 a partir del 3 de marzo, apúntalo", "puesto", "12 a partir del 3 de marzo"),
+    ("the oar hangs in the cabin these days, what you know is wrong", "spare oar", "hangs in the cabin"),
+    (
+        "zapamiętaj: pani Nowak z portu ma numer 555 0142, tylko rano",
+        "pani Nowak z portu",
+        "555 0142, tylko rano",
+    ),
+)
+
+
+def fact_conversation() -> Composition:
+    """The conversation about `key` and `value`. The remembered facts stand above the request: there is nothing else to view."""
+    examples: tuple[tuple[str, str, JsonValue], ...] = tuple(
+        (_FACTS, request, {"key": key, "value": value}) for request, key, value in _NOTED
+    )
+    return Composition(_INSTRUCTIONS, examples, "", _SCHEMA, max_tokens=MAX_TOKENS)
+
+
+async def begin(_arguments: JsonObject, _context: ToolContext, _request: str) -> Composition:
+    """The conversation, whatever the request."""
+    return fact_conversation()

@@ -19,4 +19,4 @@ def test_each_example_is_a_call() -> None:
     check = PlanValidator(registry, ())
     for _view, _request, written in fact_conversation().examples:
         assert set(as_object(written)) == set(remember.spec.composed)
-        assert check.validate_tool_call(ToolCall("remember", as_object(written)), remember.spec) == []
+        assert check.validate_tool_call(ToolCall("remember", as_object(written)), remember.spec) == ()

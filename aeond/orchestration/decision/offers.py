@@ -57,8 +57,9 @@ class Offers:
         return await self._with_values(run, helpful or specs, plan=False, answer=not helpful)
 
     def asking(self, run: RunSnapshot) -> Offer:
-        """The tools that ask the user, and a refusal."""
-        return Offer(tuple(spec for spec in self.specs(run) if spec.asks_user), answer=False, refusal=True)
+        """The tools that ask the user; a refusal if there are none."""
+        asking = tuple(spec for spec in self.specs(run) if spec.asks_user)
+        return Offer(asking, answer=False, refusal=not asking)
 
     async def _with_values(
         self, run: RunSnapshot, specs: tuple[ToolSpec, ...], *, plan: bool, answer: bool = True

@@ -12,10 +12,11 @@ from aeond.domain.runs.run import RunSnapshot
 from aeond.domain.runs.situations import Situation
 from aeond.domain.tools import ToolSpec
 from aeond.frozen import frozen
+from aeond.orchestration.context.statements import last_question
 from aeond.orchestration.decision.conversations.place import EFFECTS, place_of
 from aeond.orchestration.decision.conversations.subject import Subject, subject_of
 from aeond.orchestration.decision.interfaces import CHANGES, GiveAnswer, Offer
-from aeond.orchestration.prompts.subject_prompts import WORLD
+from aeond.orchestration.prompts.subject_prompts import MEMORY, WORLD
 from aeond.ports import LLMAdapter
 
 _NUMBER: Final = re.compile(r"\d+(?:[.,:]\d+)*")
@@ -66,7 +67,8 @@ class Redirection:
         """The offer in place of an answer or a refusal; None if that suits the subject.
 
         An answer does not where a change is surely wanted, nor without a calculation where one is needed. A refusal does not where
-        nothing is to be done, so that a look may tell, nor where it is known that something is to be done in the memory or in a file.
+        nothing is to be done, so that a look may tell, nor where it is known that something is to be done in the memory or in a file;
+        what asks the memory a question is looked up there.
         """
         if computing := _computing(subject, offer, run):
             return computing
@@ -75,6 +77,8 @@ class Redirection:
         if subject.wants_no_change:
             return offer.to_look()
         place = await place_of(self.llm, run, situation, grant) if self._can_ask(grant) else ""
+        if place == MEMORY and last_question(run.text):
+            return offer.to_look()
         return offer.to_act(EFFECTS[place]) if place in EFFECTS else None
 
     async def of_answer(

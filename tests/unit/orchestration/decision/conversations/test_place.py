@@ -29,17 +29,17 @@ WANTED = {"do": -0.1}
 
 
 async def first(
-    *decisions: object, place: Mapping[str, float], subject: Mapping[str, float] = WANTED, calls: int = 10
+    *decisions: object, place: Mapping[str, float], request: str = "Red.", calls: int = 10
 ) -> RouteChoice:
     rules = [
-        Rule(contains="Say in one word what a request", text="do", likely=dict(subject)),
+        Rule(contains="Say in one word what a request", text="do", likely=WANTED),
         Rule(contains="Say in one word where", text="?", likely=dict(place)),
     ]
     rules += [Rule.model_validate({"json": one, "times": 1}) for one in decisions]
     tools = registry(KEEP, WRITE, SHRED, PHONE)
     tools.register(WholeTool(replace(LOOK, candidates=("path",))))
     decider, _ = decider_of(tuple(rules), tools, invoker=Composing({}, values=("a",)))
-    return (await decider.choose(run_of(), grant(calls), discard_text)).value
+    return (await decider.choose(run_of(request=request), grant(calls), discard_text)).value
 
 
 @pytest.mark.parametrize(
@@ -76,6 +76,8 @@ async def test_a_change_here_is_not_refused() -> None:
     assert (await first(refusal, KEPT, place=MEMORY)).tool_call == ToolCall("keep", {"note": "red"})
     looked = await first(refusal, {"look": {"path": "a"}}, place=FILE)
     assert looked.tool_call == ToolCall("look", {"path": "a"})
+    asked = await first(refusal, {"look": {"path": "a"}}, place=MEMORY, request="Where is the oar?")
+    assert asked.tool_call == ToolCall("look", {"path": "a"})
     assert (await first(refusal, KEPT, place=WORLD)).tool_call is None
     assert (await first(refusal, KEPT, place=UNSURE)).tool_call is None
 

@@ -7,6 +7,7 @@ actions: ADR 0094 and ADR 0099 have the measurements. Models with native tool ca
 import re
 from typing import Final
 
+from aeond.domain.policy import Effect
 from aeond.domain.runs.budgets import Grant
 from aeond.domain.runs.run import RunSnapshot
 from aeond.domain.runs.situations import Situation
@@ -37,12 +38,17 @@ class Redirection:
     async def of_call(
         self, spec: ToolSpec | None, offer: Offer, run: RunSnapshot, situation: Situation, grant: Grant
     ) -> Offer | None:
-        """The offer in place of a first call of this tool, which would change something: without such tools if no change is
-        wanted, with those of the place where it is wanted if that is another one. None if the call suits the request.
+        """The offer in place of a first call of this tool; None if the call suits the request.
 
-        Whether a removal is wanted is not asked: it has a question of its own (`PartOrWhole`).
+        In place of a look a calculation may be needed. A call that would change something is decided again without such tools if no
+        change is wanted, and with those of the place where it is wanted if that is another one. Whether a removal is wanted is not
+        asked: it has a question of its own (`PartOrWhole`).
         """
-        if spec is None or spec.effect not in CHANGES or not offer.answer or not self._can_ask(grant):
+        if spec is None or not offer.answer or not self._can_ask(grant):
+            return None
+        if spec.effect is Effect.READ and _gives_operands(run):
+            return _computing(await subject_of(self.llm, run, grant), offer, run)
+        if spec.effect not in CHANGES:
             return None
         if not spec.for_part:
             subject = await subject_of(self.llm, run, grant)
@@ -95,9 +101,13 @@ class Redirection:
         return self.possible and grant.left.llm_calls > 1
 
 
+def _gives_operands(run: RunSnapshot) -> bool:
+    return len(_NUMBER.findall(run.text)) >= _OPERANDS
+
+
 def _computing(subject: Subject, offer: Offer, run: RunSnapshot) -> Offer | None:
     """The tools that compute, for a request that needs a calculation and gives numbers for it."""
-    if not subject.is_computation or len(_NUMBER.findall(run.text)) < _OPERANDS:
+    if not subject.is_computation or not _gives_operands(run):
         return None
     computing = offer.to_compute()
     return computing if computing.tools else None

@@ -168,7 +168,9 @@ class Decider:
         if not offer.to_change(CHANGES).tools or not self._redirection.possible or grant.left.llm_calls <= 1:
             return None
         subject = await subject_of(self.llm, snapshot, grant)
-        return await self._redirection.of_answer(subject, offer, snapshot, situation, grant)
+        if not subject.leaves_change:
+            return None
+        return await self._redirection.to_change(offer, snapshot, situation, grant)
 
     def _invents(
         self, decision: Decision | None, offer: Offer, snapshot: RunSnapshot, situation: Situation

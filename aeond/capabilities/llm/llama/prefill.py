@@ -26,8 +26,8 @@ FIRST_BATCH = 64
 LEAST_BATCH = 32
 BATCH_STEP = 16
 MAX_OPENINGS = 16
-# A slot is chosen for what it holds only from this share of the prompt on: most prompts begin with the same
-# few tokens.
+# A slot is chosen for what it holds only from this share of the prompt on, and of what it holds: most prompts begin with
+# the same few tokens.
 LEAST_SHARE = 0.1
 
 
@@ -234,7 +234,8 @@ class Prefill:
         best = max(free, key=lambda slot: slot.known(tokens))
         known, saved = best.known(tokens), shared(self._saved_opening(tokens), tokens)
         overwrites = len(best.tokens) > known
-        if known < LEAST_SHARE * len(tokens) or known < saved or (known == saved and overwrites):
+        longest = max(len(tokens), len(best.tokens))
+        if known < LEAST_SHARE * longest or known < saved or (known == saved and overwrites):
             return free[0]
         return best
 

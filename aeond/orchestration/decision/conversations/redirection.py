@@ -41,7 +41,7 @@ class Redirection:
         """The offer in place of a first call of this tool; None if the call suits the request.
 
         In place of a look a calculation may be needed. A call that would change something is decided again without such tools if no
-        change is wanted, and with those of the place where it is wanted if that is another one. Whether a removal is wanted is not
+        change is wanted, without any if general knowledge may be enough, and with those of the place where it is wanted if that is another one. Whether a removal is wanted is not
         asked: it has a question of its own (`PartOrWhole`).
         """
         if spec is None or not offer.answer or not self._can_ask(grant):
@@ -52,6 +52,8 @@ class Redirection:
             return None
         if not spec.for_part:
             subject = await subject_of(self.llm, run, grant)
+            if subject.wants_no_change and subject.is_knowledge:
+                return Offer()
             if subject.wants_no_change:
                 return _computing(subject, offer, run) or offer.without_effects(CHANGES)
         if not self._can_ask(grant):
@@ -79,7 +81,8 @@ class Redirection:
         if computing := _computing(subject, offer, run):
             return computing
         if given.fulfilled:
-            return await self.of_answer(subject, offer, run, situation, grant)
+            wanted = subject.wants_change
+            return await self.to_change(offer, run, situation, grant) if wanted else None
         if subject.wants_no_change:
             return offer.to_look()
         place = await place_of(self.llm, run, situation, grant) if self._can_ask(grant) else ""
@@ -87,13 +90,9 @@ class Redirection:
             return offer.to_look()
         return offer.to_act(EFFECTS[place]) if place in EFFECTS else None
 
-    async def of_answer(
-        self, subject: Subject, offer: Offer, run: RunSnapshot, situation: Situation, grant: Grant
-    ) -> Offer | None:
+    async def to_change(self, offer: Offer, run: RunSnapshot, situation: Situation, grant: Grant) -> Offer:
         """The offer in place of an answer before anything was changed: the tools that change something, of one place if that is
-        known, and a refusal. None unless a change is surely wanted."""
-        if not subject.wants_change:
-            return None
+        known, and a refusal."""
         place = await place_of(self.llm, run, situation, grant) if self._can_ask(grant) else ""
         return offer.to_change(EFFECTS.get(place) or CHANGES)
 

@@ -174,6 +174,14 @@ async def test_a_few_common_tokens_do_not_cost_another_prompt_its_slot(world: Wo
     assert (await world.read(LONG)).known_tokens == len(LONG)
 
 
+async def test_a_short_prompt_does_not_take_the_slot_of_a_long_one(world: World) -> None:
+    """A prompt that shares its few tokens with a long one leaves what was read of that."""
+    first = await world.read(LONG)
+    second = await world.read(LONG[:10] + OTHER[:10])
+    assert second.slot != first.slot
+    assert (await world.read(LONG)).known_tokens == len(LONG)
+
+
 async def test_who_finds_no_free_slot_waits(world: World) -> None:
     """A slot belongs to one request until that one has ended."""
     async with anyio.create_task_group() as tasks, AsyncExitStack() as held:

@@ -52,15 +52,30 @@ async def test_nothing_is_changed_that_is_only_asked_about() -> None:
     assert await first(keep, look, likely={}) == ToolCall("keep", {"note": "red"})
 
 
+async def test_general_knowledge_is_answered_in_place_of_a_change() -> None:
+    """A first call that would change something becomes an answer without tools where general knowledge may be enough."""
+    rules = [
+        Rule(contains=SUBJECT, text="know", likely={"know": -0.2, "do": -2.0}),
+        Rule.model_validate({"json": {"keep": {"note": "red"}}, "times": 1}),
+        Rule.model_validate({"json": {"answer": "Here it is."}, "times": 1}),
+        Rule(text="A rhyme on red."),
+    ]
+    subject, _ = decider_of(tuple(rules), registry(LOOK, KEEP))
+    chosen = (await subject.choose(run_of(), grant(10), discard_text)).value
+    assert chosen.answer is not None
+    assert chosen.answer.text == "A rhyme on red."
+
+
 async def test_a_run_does_not_end_before_what_was_wanted() -> None:
-    """An answer after steps that changed nothing is decided again with the tools that change, where a change is surely wanted."""
+    """An answer after steps that changed nothing is decided again with the tools that change, where a change is likely wanted."""
     run = after_pass(1, LOOKED)
     answer, keep = {"answer": "It is 7."}, {"keep": {"note": "red"}}
     step = await after(run, answer, keep, likely=WANTED)
     assert isinstance(step, PlanStep)
     assert step.tool_call == ToolCall("keep", {"note": "red"})
     assert await after(run, answer, keep, likely=UNWANTED) == "It is 7."
-    assert await after(run, answer, keep, likely={"do": -0.4, "files": -1.1}) == "It is 7."
+    assert isinstance(await after(run, answer, keep, likely={"do": -0.4, "files": -1.1}), PlanStep)
+    assert await after(run, answer, keep, likely={"do": -0.6, "files": -0.8}) == "It is 7."
     assert await after(run, {"cannot": "No."}, keep, likely=WANTED) == "No."
 
 

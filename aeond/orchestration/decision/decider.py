@@ -168,7 +168,7 @@ class Decider:
         if not offer.to_change(CHANGES).tools or not self._redirection.possible or grant.left.llm_calls <= 1:
             return None
         subject = await subject_of(self.llm, snapshot, grant)
-        if not subject.leaves_change:
+        if not subject.wants_change:
             return None
         return await self._redirection.to_change(offer, snapshot, situation, grant)
 

@@ -23,7 +23,6 @@ from aeond.ports import LLMAdapter
 # Log-odds against all other subjects, chosen on the sets of strangers.
 _KNOWLEDGE_FROM: Final = -0.5
 _NO_CHANGE_BELOW: Final = 0.0
-_CHANGE_LEFT_FROM: Final = 0.5
 _CHANGE_FROM: Final = 1.75
 
 
@@ -47,11 +46,6 @@ class Subject:
     def wants_change(self) -> bool:
         """Whether something is surely to be changed."""
         return log_odds(self.likely, _subject_of, CHANGE) >= _CHANGE_FROM
-
-    @property
-    def leaves_change(self) -> bool:
-        """Whether something is likely to be changed, so that an answer after a look alone leaves it undone."""
-        return log_odds(self.likely, _subject_of, CHANGE) >= _CHANGE_LEFT_FROM
 
     @property
     def wants_no_change(self) -> bool:

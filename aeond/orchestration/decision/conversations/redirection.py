@@ -61,7 +61,10 @@ class Redirection:
         place = await place_of(self.llm, run, situation, grant)
         if place == WORLD:
             return offer.beyond()
-        return offer.to_act(EFFECTS[place]) if place and spec.effect not in EFFECTS[place] else None
+        if not place or spec.effect in EFFECTS[place]:
+            return None
+        acting = offer.to_act(EFFECTS[place])
+        return acting if acting.tools else None
 
     async def of_text(
         self,
@@ -94,7 +97,8 @@ class Redirection:
         """The offer in place of an answer before anything was changed: the tools that change something, of one place if that is
         known, and a refusal."""
         place = await place_of(self.llm, run, situation, grant) if self._can_ask(grant) else ""
-        return offer.to_change(EFFECTS.get(place) or CHANGES)
+        changing = offer.to_change(EFFECTS.get(place, CHANGES))
+        return changing if changing.tools else offer.to_change(CHANGES)
 
     def _can_ask(self, grant: Grant) -> bool:
         return self.possible and grant.left.llm_calls > 1

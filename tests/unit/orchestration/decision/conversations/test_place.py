@@ -89,6 +89,19 @@ async def test_an_announced_change_is_made_where_it_belongs() -> None:
     assert (await first(announced, WRITTEN, KEPT, place=MEMORY)).tool_call is None
 
 
+async def test_a_run_without_tools_of_the_place_calls_those_it_has() -> None:
+    """What a run may not use is not demanded: the first call is made, and an announced change with the tools that there are."""
+    rules = [
+        Rule(contains="Say in one word what a request", text="do", likely=WANTED),
+        Rule(contains="Say in one word where", text="memory", likely=MEMORY),
+    ]
+    for decisions in ((WRITTEN,), ({"answer": "I will."}, WRITTEN)):
+        made = [Rule.model_validate({"json": one, "times": 1}) for one in decisions]
+        decider, _ = decider_of((*rules, *made), registry(WRITE))
+        chosen = await decider.choose(run_of(), grant(10), discard_text)
+        assert chosen.value.tool_call == ToolCall("write", {"text": "red"})
+
+
 async def test_a_spent_budget_leaves_the_place() -> None:
     """Without calls of the model left to ask and to decide again, the first call is made."""
     assert (await first(WRITTEN, KEPT, place=MEMORY, calls=3)).tool_call == ToolCall("write", {"text": "red"})

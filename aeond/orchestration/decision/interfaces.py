@@ -68,7 +68,7 @@ class Offer:
 
     def beyond(self) -> "Offer":
         """The tools of which it is not known what they do, and a refusal in place of an answer."""
-        tools = tuple(spec for spec in self.tools if spec.effect not in CHANGES and not _looks_here(spec))
+        tools = tuple(spec for spec in self.tools if not acts_here(spec) and not _looks_here(spec))
         return replace(self, tools=tools, plan=False, answer=False, refusal=True)
 
     def to_compute(self) -> "Offer":
@@ -97,6 +97,12 @@ class Offer:
         """The other tools; at least an answer is left to choose."""
         others = tuple(spec for spec in self.tools if spec.name != tool)
         return replace(self, tools=others, answer=self.answer or not others)
+
+
+def acts_here(spec: ToolSpec) -> bool:
+    """Whether a tool is known to change what exists here, and not what its author alone knows: a calendar, a lamp."""
+    informed = spec.candidates or spec.composed or spec.for_existing or spec.for_part
+    return spec.effect in CHANGES and bool(informed)
 
 
 def _looks_here(spec: ToolSpec) -> bool:

@@ -16,7 +16,7 @@ from aeond.frozen import frozen
 from aeond.orchestration.context.statements import last_question
 from aeond.orchestration.decision.conversations.place import EFFECTS, place_of
 from aeond.orchestration.decision.conversations.subject import Subject, subject_of
-from aeond.orchestration.decision.interfaces import CHANGES, GiveAnswer, Offer
+from aeond.orchestration.decision.interfaces import CHANGES, GiveAnswer, Offer, acts_here
 from aeond.orchestration.prompts.subject_prompts import MEMORY, WORLD
 from aeond.ports import LLMAdapter
 
@@ -41,8 +41,9 @@ class Redirection:
         """The offer in place of a first call of this tool; None if the call suits the request.
 
         In place of a look a calculation may be needed. A call that would change something is decided again without such tools if no
-        change is wanted, without any if general knowledge may be enough, and with those of the place where it is wanted if that is another one. Whether a removal is wanted is not
-        asked: it has a question of its own (`PartOrWhole`).
+        change is wanted, without any if general knowledge may be enough, and with those of the place where it is wanted if that is
+        another one. Whether a removal is wanted is not asked: it has a question of its own (`PartOrWhole`). Of which place a tool is
+        that knows no values is not known.
         """
         if spec is None or not offer.answer or not self._can_ask(grant):
             return None
@@ -56,7 +57,7 @@ class Redirection:
                 return Offer()
             if subject.wants_no_change:
                 return _computing(subject, offer, run) or offer.without_effects(CHANGES)
-        if not self._can_ask(grant):
+        if not acts_here(spec) or not self._can_ask(grant):
             return None
         place = await place_of(self.llm, run, situation, grant)
         if place == WORLD:

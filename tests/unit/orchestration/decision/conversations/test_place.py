@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 
 from aeond.capabilities.llm.adapters.scripted import Rule
+from aeond.capabilities.tools.registry import Registry
 from aeond.domain.runs.situations import Situation
 from aeond.domain.tools import Effect, ToolCall
 from aeond.orchestration.decision.conversations.place import place_of
@@ -14,8 +15,9 @@ from aeond.orchestration.prompts.subject_prompts import place_messages
 from tests.support.deciders import Composing, WholeTool, decider_of
 from tests.support.strategy import LOOK, TEXT, grant, registry, run_of, says, spec
 
-KEEP = spec("keep", {"note": TEXT}, ("note",), Effect.MEMORY)
-WRITE = spec("write", {"text": TEXT}, ("text",), Effect.WRITE_CONTAINED)
+KEEP = replace(spec("keep", {"note": TEXT}, ("note",), Effect.MEMORY), candidates=("note",))
+WRITE = replace(spec("write", {"text": TEXT}, ("text",), Effect.WRITE_CONTAINED), candidates=("text",))
+LAMP = spec("lamp", {"text": TEXT}, ("text",), Effect.WRITE_OUTSIDE)
 SHRED = replace(spec("shred", {"note": TEXT}, ("note",), Effect.WRITE_CONTAINED), for_part="write")
 PHONE = spec("phone", {"note": TEXT}, ("note",), Effect.NET)
 KEPT, WRITTEN = {"keep": {"note": "red"}}, {"write": {"text": "red"}}
@@ -36,8 +38,9 @@ async def first(
         Rule(contains="Say in one word where", text="?", likely=dict(place)),
     ]
     rules += [Rule.model_validate({"json": one, "times": 1}) for one in decisions]
-    tools = registry(KEEP, WRITE, SHRED, PHONE)
-    tools.register(WholeTool(replace(LOOK, candidates=("path",))))
+    tools = registry(SHRED, PHONE, LAMP)
+    for one in (KEEP, WRITE, replace(LOOK, candidates=("path",))):
+        tools.register(WholeTool(one))
     decider, _ = decider_of(tuple(rules), tools, invoker=Composing({}, values=("a",)))
     return (await decider.choose(run_of(request=request), grant(calls), discard_text)).value
 
@@ -70,6 +73,14 @@ async def test_an_order_to_others_changes_nothing_here() -> None:
     assert called.tool_call == ToolCall("phone", {"note": "red"})
 
 
+async def test_what_a_tool_knows_alone_is_left_to_it() -> None:
+    """A tool of the user's own that knows no values, such as one that switches a lamp, is called wherever it acts."""
+    lamp = {"lamp": {"text": "red"}}
+    assert (await first(lamp, KEPT, place=WORLD)).tool_call == ToolCall("lamp", {"text": "red"})
+    assert (await first(lamp, KEPT, place=MEMORY)).tool_call == ToolCall("lamp", {"text": "red"})
+    assert (await first(WRITTEN, lamp, place=WORLD)).tool_call == ToolCall("lamp", {"text": "red"})
+
+
 async def test_a_change_here_is_not_refused() -> None:
     """A refusal is decided again where the place is known; one about the world, and about an unknown place, stays."""
     refusal = {"cannot": "I cannot keep that."}
@@ -97,7 +108,9 @@ async def test_a_run_without_tools_of_the_place_calls_those_it_has() -> None:
     ]
     for decisions in ((WRITTEN,), ({"answer": "I will."}, WRITTEN)):
         made = [Rule.model_validate({"json": one, "times": 1}) for one in decisions]
-        decider, _ = decider_of((*rules, *made), registry(WRITE))
+        tools = Registry()
+        tools.register(WholeTool(WRITE))
+        decider, _ = decider_of((*rules, *made), tools, invoker=Composing({}, values=("a",)))
         chosen = await decider.choose(run_of(), grant(10), discard_text)
         assert chosen.value.tool_call == ToolCall("write", {"text": "red"})
 

@@ -10,13 +10,16 @@ from typing import Final
 from aeond.domain.llm import LLMRequest
 from aeond.domain.messages import Message
 from aeond.domain.plans.steps import StepSnapshot
+from aeond.domain.policy import Effect
 from aeond.domain.runs.budgets import Grant
 from aeond.domain.runs.run import RunSnapshot
 from aeond.domain.runs.situations import Situation
 from aeond.domain.tools import ToolCall, ToolSpec
+from aeond.domain.values import display_json
 from aeond.frozen import frozen
 from aeond.orchestration.budget.budgeted_llm import USEFUL_TOKENS, BudgetedLLM, is_cut
 from aeond.orchestration.context.prompt_fitting import fit_prompt
+from aeond.orchestration.decision.conversations.knowledge import repeats_a_fact
 from aeond.orchestration.decision.results import results_length, turns_of
 from aeond.orchestration.prompts.decision_prompts import composing_messages
 from aeond.orchestration.repair.strict_json import read_json
@@ -44,7 +47,8 @@ class Composer:
         steps: Sequence[StepSnapshot],
         grant: Grant,
     ) -> ToolCall | None:
-        """The call with its composed arguments; None if the tool begins no conversation, the budget has no room for it, or
+        """The call with its composed arguments. What is to be kept in memory and repeats a fact is written again without facts in
+        view. None if the tool begins no conversation, the budget has no room for it, or
         the model writes nothing that the tool takes."""
         composition = await self.invoker.composition(call, run.tool_context("", ""), run.text)
         room = min(grant.left.tokens, self.llm.capabilities.context_length) - USEFUL_TOKENS
@@ -72,4 +76,13 @@ class Composer:
         written = read_json(answered.text)
         values = as_object(written.value) if len(spec.composed) > 1 else {spec.composed[0]: written.value}
         whole = replace(call, arguments={**call.arguments, **values})
-        return whole if written.ok and not self.validator.validate_tool_call(whole, spec) else None
+        if not written.ok or self.validator.validate_tool_call(whole, spec):
+            return None
+        kept = " ".join(map(display_json, values.values()))
+        if (
+            spec.effect is Effect.MEMORY
+            and repeats_a_fact(kept, run.text, situation)
+            and grant.left.llm_calls
+        ):
+            return await self.complete(call, spec, run, replace(situation, facts=()), steps, grant)
+        return whole

@@ -99,3 +99,25 @@ async def test_what_exists_and_cannot_be_shown_is_replaced() -> None:
     """A call that would replace an existing thing stays as decided if its content cannot be shown."""
     choice, _ = await chosen({"write": {"path": "list", "text": "b"}}, ["b"], None)
     assert choice.value.tool_call == ToolCall("write", {"path": "list", "text": "b"})
+
+
+@pytest.mark.parametrize(
+    ("request_", "kept"), [("The mast is 9 m.", "9 m"), ("The boat is Ida again.", "Ida")]
+)
+async def test_a_fact_in_view_is_not_kept_again(request_: str, kept: str) -> None:
+    """What is to be remembered and repeats a fact that the request does not name is written again without facts in view."""
+    keep = replace(
+        spec("keep", {"key": TEXT, "value": TEXT}, ("key", "value"), Effect.MEMORY), composed=("key", "value")
+    )
+    tools = registry()
+    tools.register(WholeTool(keep))
+    rules = (
+        Rule.model_validate({"contains": "boat = Ida\n\n", "json": {"key": "boat", "value": "Ida"}}),
+        Rule.model_validate({"contains": "Note it.", "json": {"key": "mast", "value": "9 m"}}),
+        Rule.model_validate({"json": {"keep": {}}}),
+    )
+    composition = Composition("Note it.", (), "", {"type": "object"})
+    decider, _ = decider_of(rules, tools, FACTS, Composing({}, composition_of=composition))
+    chosen = await decider.choose(run_of(request=request_), grant(10), discard_text)
+    assert chosen.value.tool_call is not None
+    assert chosen.value.tool_call.arguments["value"] == kept

@@ -23,14 +23,14 @@ def is_invented(
     call: ToolCall, spec: ToolSpec, run: RunSnapshot, situation: Situation, turns: Iterable[Turn]
 ) -> bool:
     """Whether the call would keep a number in memory that stands neither in the request, nor in its conversation or a result, or
-    a fact that only repeats its name.
+    a fact that only repeats its name or the request.
 
     A date of this year or the next may have been computed from what was said, such as a weekday.
     """
     if spec.effect is not Effect.MEMORY:
         return False
     written = [_words(display_json(value)) for value in call.arguments.values()]
-    if len(written) > 1 and set[str]().union(*written[1:]) == written[0]:
+    if len(written) > 1 and set[str]().union(*written[1:]) in (written[0], _words(run.text)):
         return True
     said = _digits(" ".join([run.request.text, run.text, run.context, *(turn.result for turn in turns)]))
     kept = " ".join(map(display_json, call.arguments.values()))

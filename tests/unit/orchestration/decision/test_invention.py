@@ -66,13 +66,13 @@ def test_numbers_of_results_and_of_the_conversation_were_said() -> None:
     ("name", "value", "invented_"),
     [
         ("birthday of Omar", "Omar, birthday of", True),
-        ("birthday", "Keep the birthday of Omar!", False),
+        ("birthday", "Keep the birthday of Omar!", True),
         ("new sailmaker Greta", "Greta", False),
         ("seasick", "in small boats", False),
     ],
 )
 def test_a_fact_says_more_than_its_name(name: str, value: str, invented_: bool) -> None:
-    """A value with the words of the name is none; one that repeats the request may hold what was said."""
+    """A value with the words of the name, or with those of the request, is none."""
     call = ToolCall("keep", {"key": name, "value": value})
     assert is_invented(call, KEEP, run_of(request="Keep the birthday of Omar"), NOW, ()) is invented_
 

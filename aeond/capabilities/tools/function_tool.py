@@ -164,9 +164,8 @@ def tool(
     let go of when its time is up. `reconcile` tells the result of an earlier call that was cut short, or
     None. `candidates` has a function for each argument whose existing values the tool can propose, `only_existing` names
     those of them that can have no other. `composed` is the argument, or the arguments, that a small model writes in a separate
-    conversation, and the function that begins it; `for_existing` names the tool that such a call becomes where its target exists, `for_part` the
-    one that it becomes where the request means a part of its target. `preview`
-    shows what a call would do to a person who approves it. `targets` gives what a
+    conversation, and the function that begins it; `for_existing` names the tool that such a call becomes where its target
+    exists, `for_part` the one that it becomes where the request means a part of its target. `preview` shows what a call would do to a person who approves it. `targets` gives what a
     call would touch, for the policy: without it, calls with effects are more often asked about. A tool without an
     `effect` counts as the most dangerous. A `private` one leaves nothing behind but its result.
     One that `asks_model` takes calls of the model from its step's grant. One that is not `offered` is for plans that name it. Raises TypeError when the

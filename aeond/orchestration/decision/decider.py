@@ -35,7 +35,6 @@ from aeond.orchestration.decision.conversations.part_or_whole import PartOrWhole
 from aeond.orchestration.decision.conversations.redirection import Redirection
 from aeond.orchestration.decision.conversations.subject import subject_of
 from aeond.orchestration.decision.interfaces import (
-    CHANGES,
     CallTool,
     Decision,
     DecisionModel,
@@ -165,12 +164,7 @@ class Decider:
         tried to."""
         if not isinstance(decision, GiveAnswer) or not decision.fulfilled or _may_have_changed(snapshot):
             return None
-        if not offer.to_change(CHANGES).tools or not self._redirection.possible or grant.left.llm_calls <= 1:
-            return None
-        subject = await subject_of(self.llm, snapshot, grant)
-        if not subject.wants_change:
-            return None
-        return await self._redirection.to_change(offer, snapshot, situation, grant)
+        return await self._redirection.of_undone(offer, snapshot, situation, grant)
 
     def _invents(
         self, decision: Decision | None, offer: Offer, snapshot: RunSnapshot, situation: Situation

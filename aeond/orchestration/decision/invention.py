@@ -1,4 +1,4 @@
-"""Detects facts that nobody said: a small model asked to remember what it was not told makes a number up, or repeats the name."""
+"""Detects invented facts: asked to remember something without its value, a small model makes up a number or repeats the name."""
 
 import re
 from collections.abc import Iterable

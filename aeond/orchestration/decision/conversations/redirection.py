@@ -85,8 +85,7 @@ class Redirection:
         if computing := _computing(subject, offer, run):
             return computing
         if given.fulfilled:
-            wanted = subject.wants_change
-            return await self.to_change(offer, run, situation, grant) if wanted else None
+            return await self._to_change(subject, offer, run, situation, grant)
         if subject.wants_no_change:
             return offer.to_look()
         place = await place_of(self.llm, run, situation, grant) if self._can_ask(grant) else ""
@@ -94,9 +93,20 @@ class Redirection:
             return offer.to_look()
         return offer.to_act(EFFECTS[place]) if place in EFFECTS else None
 
-    async def to_change(self, offer: Offer, run: RunSnapshot, situation: Situation, grant: Grant) -> Offer:
-        """The offer in place of an answer before anything was changed: the tools that change something, of one place if that is
-        known, and a refusal."""
+    async def of_undone(
+        self, offer: Offer, run: RunSnapshot, situation: Situation, grant: Grant
+    ) -> Offer | None:
+        """The offer in place of an answer after steps that changed nothing; None unless a change is surely wanted."""
+        if not offer.to_change(CHANGES).tools or not self._can_ask(grant):
+            return None
+        return await self._to_change(await subject_of(self.llm, run, grant), offer, run, situation, grant)
+
+    async def _to_change(
+        self, subject: Subject, offer: Offer, run: RunSnapshot, situation: Situation, grant: Grant
+    ) -> Offer | None:
+        """The tools that change something, of one place if that is known, and a refusal."""
+        if not subject.wants_change:
+            return None
         place = await place_of(self.llm, run, situation, grant) if self._can_ask(grant) else ""
         changing = offer.to_change(EFFECTS.get(place, CHANGES))
         return changing if changing.tools else offer.to_change(CHANGES)

@@ -25,7 +25,7 @@ from aeond.ports import Clock
 FIRST_BATCH = 64
 LEAST_BATCH = 32
 BATCH_STEP = 16
-MAX_OPENINGS = 16
+MAX_OPENINGS = 24
 # A slot is chosen for what it holds only from this share of the prompt on, and of what it holds: most prompts begin with
 # the same few tokens.
 LEAST_SHARE = 0.1
@@ -94,12 +94,11 @@ class Prefill:
         self._clock = clock
         self._files = files
         self._size = BatchSize(batch_seconds, most)
-        self._openings: list[Sequence[int]] = []  # the last used last
+        self._openings = files.kept()[-MAX_OPENINGS:]  # the last used last
         self._show = show
         self._free = [Slot(number) for number in range(slots)]  # the least recently used first
         self._places = anyio.Semaphore(slots)
         self._turn = anyio.Lock()  # one batch at a time; waiting prompts take turns
-        self._ahead_order = anyio.Lock()  # openings are read in the order in which they were requested
         self._ahead_slot = anyio.Lock()  # held while a slot is used for reading ahead
         self._opening_turn = anyio.Lock()  # of interactive prompts whose opening has to be read
         self._interactive = 0
@@ -120,10 +119,7 @@ class Prefill:
             self._openings = [*(one for one in self._openings if one != opening), opening][-MAX_OPENINGS:]
         self._interactive += not background
         try:
-            async with (
-                self._ahead_order if ahead else nullcontext(),
-                self._read_into_slot(tokens, background=background, ahead=ahead) as prompt,
-            ):
+            async with self._read_into_slot(tokens, background=background, ahead=ahead) as prompt:
                 yield prompt
         finally:
             self._interactive -= not background

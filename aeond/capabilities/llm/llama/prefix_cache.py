@@ -2,6 +2,7 @@
 
 import contextlib
 import hashlib
+import json
 import logging
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -10,7 +11,8 @@ from typing import Any, Protocol
 from aeond.domain.values import JsonObject
 from aeond.errors import LLMError, LLMGoneError, OverloadedError
 
-KEPT_FILES = 12  # 15 to 90 megabytes each with the default model
+KEPT_FILES = 20  # 10 to 90 megabytes each with the default model; a run has up to 14 kinds of prompts
+TOKENS = ".tokens"
 
 logger = logging.getLogger(__name__)
 
@@ -25,12 +27,23 @@ class PrefixCache:
     """A folder of read prompts, each named by what was read and by whom.
 
     `reader` says which model and which engine: what one has read means nothing to another. The engine itself
-    writes and reads the files; a file that it does not take is removed. Nothing here fails a request.
+    writes and reads the files; a file that it does not take is removed. Beside each stand its tokens, so that a new life of the
+    engine knows what there is. Nothing here fails a request.
     """
 
     def __init__(self, folder: Path, reader: str) -> None:
         self._folder = folder
         self._reader = reader
+
+    def kept(self) -> list[Sequence[int]]:
+        """The tokens of every prompt on file that this reader has read, the last used last."""
+        found: list[Sequence[int]] = []
+        for path in sorted(self._folder.glob("*.kv"), key=_last_used):
+            with contextlib.suppress(OSError, ValueError):  # none of an older version, or emptied meanwhile
+                tokens = json.loads(path.with_suffix(TOKENS).read_text("utf-8"))
+                if self._name(tokens) == path.name:
+                    found.append(tokens)
+        return found
 
     def holds(self, tokens: Sequence[int]) -> bool:
         """Whether these tokens were read once and are on file."""
@@ -65,6 +78,7 @@ class PrefixCache:
         try:
             await client.post(f"/slots/{slot}?action=save", {"filename": unfinished.name})
             unfinished.replace(path)
+            path.with_suffix(TOKENS).write_text(json.dumps(list(tokens)), "utf-8")
         except LLMGoneError:
             raise
         except (LLMError, OverloadedError, OSError) as error:
@@ -78,7 +92,15 @@ class PrefixCache:
 
     def _prune(self, newest: Path) -> None:
         """Keeps the newest file and those that were used last; nothing unfinished stays."""
-        others = [path for path in self._folder.glob("*.kv") if path != newest]
-        others.sort(key=lambda path: path.stat().st_mtime_ns, reverse=True)
-        for path in (*others[KEPT_FILES - 1 :], *self._folder.glob("*.part")):
-            path.unlink(missing_ok=True)
+        others = sorted((path for path in self._folder.glob("*.kv") if path != newest), key=_last_used)
+        kept = {newest.stem, *(path.stem for path in others[1 - KEPT_FILES :])}
+        for path in self._folder.iterdir():
+            if path.suffix == ".part" or (path.suffix in (".kv", TOKENS) and path.stem not in kept):
+                path.unlink(missing_ok=True)
+
+
+def _last_used(path: Path) -> int:
+    """In nanoseconds since 1970; 0 if the file is gone."""
+    with contextlib.suppress(OSError):
+        return path.stat().st_mtime_ns
+    return 0

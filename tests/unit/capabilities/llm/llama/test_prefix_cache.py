@@ -54,7 +54,10 @@ async def test_few_files_are_kept(tmp_path: Path, engine: SlowEngine) -> None:
     for last in range(KEPT_FILES + 3):
         engine.slots[0] = [*TOKENS, last]
         await files.save(engine, 0, engine.slots[0])
-    assert len([*tmp_path.iterdir()]) == KEPT_FILES
+    assert len([*tmp_path.glob("*.kv")]) == KEPT_FILES
+    assert len([*tmp_path.iterdir()]) == 2 * KEPT_FILES
+    assert files.kept()[-1] == engine.slots[0]
+    assert len(files.kept()) == KEPT_FILES
     assert await files.restore(engine, 1, engine.slots[0])
 
 
@@ -67,19 +70,33 @@ async def test_a_disk_that_takes_nothing_fails_no_request(tmp_path: Path, engine
     kept.unlink()
     kept.mkdir()
     await files.save(engine, 0, TOKENS)
-    assert [*tmp_path.iterdir()] == [kept]
+    assert [*tmp_path.glob("*.kv")] == [kept]
+
+
+async def test_what_is_kept_is_known_by_its_tokens(tmp_path: Path, engine: SlowEngine) -> None:
+    """The tokens of each file are known to the same reader alone; damaged and missing ones are none."""
+    files = PrefixCache(tmp_path, "model 1")
+    for last in range(3):
+        engine.slots[0] = [*TOKENS, last]
+        await files.save(engine, 0, engine.slots[0])
+    assert PrefixCache(tmp_path, "model 1").kept() == [[*TOKENS, last] for last in range(3)]
+    assert PrefixCache(tmp_path, "model 2").kept() == []
+    first, second, _ = sorted(tmp_path.glob("*.tokens"))
+    first.write_text("[1", "utf-8")
+    second.unlink()
+    assert len(files.kept()) == 1
 
 
 @pytest.mark.model
 async def test_a_prompt_read_ahead_outlives_its_engine(tmp_path: Path) -> None:
-    """The engine's next life has a prompt that was read ahead before it has read a single token, and goes on
-    from there; a damaged file costs it nothing but the reading."""
+    """The engine's next life has a prompt that was read ahead before it has read a single token, also for a request that comes
+    before anything is read ahead again; a damaged file costs it nothing but the reading."""
     rules = " ".join(f"Rule {number}: be kind." for number in range(40))
     ahead = ask("Hello.", system=rules, max_tokens=1, priority=Priority.BACKGROUND)
     asked = ask("Hello. Who are you?", system=rules, max_tokens=12)
     async with running_engine(tmp_path) as running:
         assert (await running.llm.generate(ahead)).usage.cached_tokens == 0
-        (kept,) = (tmp_path / "prompts").iterdir()
+        (kept,) = (tmp_path / "prompts").glob("*.kv")
         await running.engine.unload()
         again = await running.llm.generate(ahead)
         assert again.usage.cached_tokens == again.usage.prompt_tokens
@@ -89,4 +106,7 @@ async def test_a_prompt_read_ahead_outlives_its_engine(tmp_path: Path) -> None:
         await running.engine.unload()
         kept.write_bytes(kept.read_bytes()[:1000])
         assert (await running.llm.generate(ahead)).usage.cached_tokens == 0
-        assert [*(tmp_path / "prompts").iterdir()] == [kept]
+        assert [*(tmp_path / "prompts").glob("*.kv")] == [kept]
+        await running.engine.unload()
+        answer = await running.llm.generate(asked)
+        assert answer.usage.cached_tokens >= 0.9 * answer.usage.prompt_tokens

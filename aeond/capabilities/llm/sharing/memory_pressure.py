@@ -3,7 +3,8 @@
 The service manager may say what to watch, by the protocol of https://systemd.io/MEMORY_PRESSURE: a file to poll for
 priority data after something was written to it (the kernel's own interface, for one group of processes), or a
 FIFO or socket to read from. By default it is the whole machine's pressure: the engine may be a process of
-another group, and a shortage affects every process.
+another group, and a shortage affects every process. Processes that wait because their own group is at its limit count for the
+machine, too: it runs short only if little memory is available.
 """
 
 import asyncio
@@ -11,6 +12,7 @@ import base64
 import binascii
 import logging
 import os
+import re
 import select
 import socket
 import stat
@@ -27,7 +29,11 @@ MACHINE: Final = Path("/proc/pressure/memory")
 # A fifth of a second of waiting for memory within two seconds; an ordinary user may ask for no finer window. The
 # kernel takes the last byte for the end of the text, whatever it is.
 TRIGGER: Final = b"some 200000 2000000\0"
+AVAILABLE: Final = Path("/proc/meminfo")
+SHORT_SHARE: Final = 0.2  # of the memory of the machine
 MAX_READ_BYTES: Final = 4096
+
+_SIZE: Final = re.compile(r"^(\w+): +(\d+) kB$", re.MULTILINE)
 
 log = logging.getLogger(__name__)
 
@@ -38,13 +44,14 @@ class PressureSource:
 
     path: Path | None
     write: bytes
+    available: Path | None = None  # says how much memory there is, where the pressure alone does not
 
 
 def source_from_environment(environment: Mapping[str, str] = os.environ) -> PressureSource:
     """What the service manager says by MEMORY_PRESSURE_WATCH and MEMORY_PRESSURE_WRITE."""
     watch = environment.get("MEMORY_PRESSURE_WATCH", "")
     if not watch:
-        return PressureSource(MACHINE, TRIGGER)
+        return PressureSource(MACHINE, TRIGGER, AVAILABLE)
     path = Path(watch)
     try:
         written = base64.b64decode(environment.get("MEMORY_PRESSURE_WRITE", ""), validate=True)
@@ -68,6 +75,8 @@ class MemoryPressure:
                 pressure = _Pressure(self._source.path, self._source.write, stack)
                 while True:
                     await pressure.wait()
+                    if self._source.available and available_share(self._source.available) > SHORT_SHARE:
+                        continue
                     yield "memory runs short on this machine"
             except (OSError, EOFError) as error:
                 log.info("memory pressure is not watched: %s: %s", self._source.path, error)
@@ -98,6 +107,12 @@ class _Pressure:
                 raise EOFError("it ended")
             return
         await priority_data(self._descriptor)
+
+
+def available_share(path: Path) -> float:
+    """The share of memory that is available without swapping, from 0 to 1; 0 if the file does not say it. Raises OSError."""
+    sizes = dict(_SIZE.findall(path.read_text("ascii")))
+    return int(sizes.get("MemAvailable", 0)) / max(1, int(sizes.get("MemTotal", 0)))
 
 
 async def priority_data(descriptor: int) -> None:

@@ -9,11 +9,14 @@ from pathlib import Path
 import anyio
 import pytest
 
+from aeond.capabilities.llm.sharing import memory_pressure
 from aeond.capabilities.llm.sharing.memory_pressure import (
+    AVAILABLE,
     MACHINE,
     TRIGGER,
     MemoryPressure,
     PressureSource,
+    available_share,
     priority_data,
     source_from_environment,
 )
@@ -23,7 +26,7 @@ from aeond.concurrency import closing
 def test_the_environment_chooses_the_watched_file() -> None:
     """The environment sets the path and the first words: unset means the machine's own file, /dev/null or an invalid
     value means no watch."""
-    assert source_from_environment({}) == PressureSource(MACHINE, TRIGGER)
+    assert source_from_environment({}) == PressureSource(MACHINE, TRIGGER, AVAILABLE)
     words = base64.b64encode(b"some 1 2").decode()
     source = {"MEMORY_PRESSURE_WATCH": "/sys/fs/cgroup/x/memory.pressure", "MEMORY_PRESSURE_WRITE": words}
     assert source_from_environment(source) == PressureSource(
@@ -44,6 +47,43 @@ async def test_a_fifo_tells_each_time(tmp_path: Path) -> None:
                 async with anyio.create_task_group() as tasks:
                     tasks.start_soon(write_when_open, fifo)
                     assert "memory" in await anext(shortages)
+
+
+async def test_where_memory_is_available_none_runs_short(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Pressure tells of a shortage of the machine only once little of its memory is available."""
+    fifo = tmp_path / "pressure"
+    os.mkfifo(fifo)
+    asked: list[Path] = []
+
+    def share(path: Path) -> float:
+        asked.append(path)
+        if len(asked) > 1:
+            return 0.1
+        fifo.write_bytes(b"x")  # the next time, less is available
+        return 0.6
+
+    monkeypatch.setattr(memory_pressure, "available_share", share)
+    source = PressureSource(fifo, b"", AVAILABLE)
+    with anyio.fail_after(60):
+        async with (
+            closing(MemoryPressure(source).shortages()) as shortages,
+            anyio.create_task_group() as tasks,
+        ):
+            tasks.start_soon(write_when_open, fifo)
+            assert "memory" in await anext(shortages)
+    assert asked == [AVAILABLE, AVAILABLE]
+
+
+def test_the_available_memory_is_a_share_of_all(tmp_path: Path) -> None:
+    """The share is what the kernel says is available, of all memory; 0 where it does not say."""
+    sizes = tmp_path / "meminfo"
+    sizes.write_text("MemTotal:       1000 kB\nMemFree: 10 kB\nMemAvailable:    600 kB\n", "ascii")
+    assert available_share(sizes) == 0.6
+    sizes.write_text("HugePages_Total: 0\n", "ascii")
+    assert available_share(sizes) == 0
+    assert 0 < available_share(AVAILABLE) <= 1
 
 
 async def write_when_open(fifo: Path) -> None:

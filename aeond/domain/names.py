@@ -4,6 +4,7 @@ Only form counts: letters, digits, case, accents and spacing. No rule here depen
 """
 
 import difflib
+import mimetypes
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
@@ -14,6 +15,11 @@ from typing import Final
 _LETTERS: Final = str.maketrans(
     {"ł": "l", "ø": "o", "đ": "d", "ð": "d", "þ": "th", "æ": "ae", "œ": "oe", "\u0131": "i"}
 )
+TEXT_ENDINGS: Final = frozenset(
+    {".json", ".md"} | {ending for ending, kind in mimetypes.types_map.items() if kind.startswith("text/")}
+)
+"""The endings of the names of text files, in small letters with their dot."""
+
 _POSSESSIVE: Final = re.compile(r"(?<=\w)['\u2019]s\b")
 _DIGITS: Final = re.compile(r"\d+")
 _COMBINING: Final = range(0x0300, 0x0370)

@@ -28,6 +28,30 @@ EFFECTS_OMITTED: Final = "effects.omitted"
 
 
 @frozen
+class Composition:
+    """The conversation in which a small model writes these arguments of a call: the value of one, or an object with several.
+
+    `instructions` say what to write, `examples` are views and requests with the value written for them. Without `facts` the
+    remembered facts are left out: a model that needs none takes them for values of the view. A value longer than `max_tokens` is
+    given up. What is particular to one call is its CompositionView.
+    """
+
+    arguments: tuple[str, ...]
+    instructions: str
+    examples: tuple[tuple[str, str, JsonValue], ...]
+    facts: bool = True
+    max_tokens: int = 900
+
+
+@frozen
+class CompositionView:
+    """What a Composition shows for one call: what the call would change or read, and the schema of the values that are possible."""
+
+    text: str
+    schema: JsonObject
+
+
+@frozen
 class ToolSpec:
     """The description of a tool for models and clients.
 
@@ -35,8 +59,8 @@ class ToolSpec:
     `timeout_seconds` bounds one call, `max_output_bytes` its result as JSON text. A tool that is not
     `offered` is available to plans that name it, but is not listed to models.
     `candidates` names the arguments for which the tool proposes existing values, `only_existing` those of them for which
-    there can be no other value, as for a file to delete. `composed` names the arguments that a small model writes in a separate
-    conversation, in which it sees what the call would change. `for_existing` names the tool that a small model's
+    there can be no other value, as for a file to delete. `composition` tells how a small model writes some of the arguments in a
+    separate conversation, in which it sees what the call would change. `for_existing` names the tool that a small model's
     call becomes where an argument names something that exists, so that nothing is replaced unseen, `for_part` the one that it
     becomes where the request means a part of what the call would remove.
     A tool that `asks_user` returns an InputRequest; one that `asks_model` takes calls of the model from the `grant` of its
@@ -59,7 +83,7 @@ class ToolSpec:
     offered: bool = True
     candidates: tuple[str, ...] = ()
     only_existing: tuple[str, ...] = ()
-    composed: tuple[str, ...] = ()
+    composition: Composition | None = None
     for_existing: str = ""
     for_part: str = ""
     asks_user: bool = False
@@ -72,28 +96,16 @@ class ToolSpec:
     private: bool = False
 
     @property
+    def composed(self) -> tuple[str, ...]:
+        """The arguments that a small model writes in a separate conversation."""
+        return self.composition.arguments if self.composition else ()
+
+    @property
     def recovery(self) -> Recovery:
         """The restart rule that follows from effect class, privacy and idempotence."""
         if self.private or self.effect in (Effect.PURE, Effect.READ):
             return Recovery.RERUN
         return Recovery.RECONCILE if self.idempotent else Recovery.ASK
-
-
-@frozen
-class Composition:
-    """The conversation in which a model writes the composed arguments of a call: the value of one, or an object with several.
-
-    `instructions` say what to write, `examples` are views and requests with the value written for them, `view` shows what the
-    call would change or read, and `schema` admits the values that are possible for it. Without `facts` the remembered facts
-    are left out: a model that needs none takes them for values of the view. A value longer than `max_tokens` is given up.
-    """
-
-    instructions: str
-    examples: tuple[tuple[str, str, JsonValue], ...]
-    view: str
-    schema: JsonObject
-    facts: bool = True
-    max_tokens: int = 900
 
 
 def description_digest(spec: ToolSpec) -> str:

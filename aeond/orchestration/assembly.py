@@ -1,6 +1,6 @@
 """Assembles the parts of the phases over one model."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from aeond.domain.messages import Message
 from aeond.domain.runs.situations import Situation
@@ -22,8 +22,9 @@ from aeond.orchestration.matching.tool_choice import ToolChoice
 from aeond.orchestration.phases import PhaseOrchestrator
 from aeond.orchestration.planning.planner import ModelPlanner
 from aeond.orchestration.prompts.coreference_prompts import REWRITINGS, Dependence, dependence_messages
+from aeond.orchestration.prompts.decision_prompts import composing_opening, removal_messages
 from aeond.orchestration.prompts.preamble import Preamble
-from aeond.orchestration.prompts.subject_prompts import place_messages, subject_messages
+from aeond.orchestration.prompts.subject_prompts import content_messages, place_messages, subject_messages
 from aeond.orchestration.refinement.refiner import ModelRefiner
 from aeond.orchestration.repair.constrained_model import ConstrainedModel
 from aeond.orchestration.repair.supervisor import Supervisor
@@ -81,20 +82,31 @@ def usual_schema(registry: ToolRegistry, invoker: ToolInvoker) -> JsonObject:
 
 def usual_openings(
     llm: LLMAdapter, registry: ToolRegistry, invoker: ToolInvoker, validator: Validator
-) -> tuple[Callable[[], tuple[Message, ...]], ...]:
-    """The beginnings of prompts that are known before a run is, in the order in which a run needs them."""
+) -> Callable[[], Iterator[tuple[Message, ...]]]:
+    """The beginnings of prompts that are known before a run is, in the order in which a run needs them. They change with the
+    tools."""
     decisions = decisions_of(llm, Supervisor(llm, validator), validator)
     offers = Offers(registry, invoker)
 
-    return (
-        lambda: decisions().opening(offers.usual(), ""),
-        lambda: _fixed(subject_messages("")) if llm.capabilities.likely else (),
-        lambda: _fixed(place_messages("", Situation())) if llm.capabilities.likely else (),
-        Preamble(registry, validator).usual,
-        lambda: _fixed(dependence_messages("", "")),
-        lambda: _fixed(REWRITINGS[Dependence.POINTS].messages("", "")),
-        lambda: _fixed(REWRITINGS[Dependence.DIFFERS].messages("", "")),
-    )
+    def openings() -> Iterator[tuple[Message, ...]]:
+        specs = offers.usual()
+        yield decisions().opening(specs, "")
+        if llm.capabilities.likely:
+            yield _fixed(subject_messages(""))
+            yield _fixed(place_messages("", Situation()))
+            yield _fixed(content_messages(""))
+            yield _fixed(removal_messages("", ""))
+        if not llm.capabilities.tool_calls:
+            yield from (
+                composing_opening(one.composition) for one in specs if one.composition and not one.source
+            )
+        yield Preamble(registry, validator).usual()
+        yield _fixed(dependence_messages("", ""))
+        yield from (
+            _fixed(REWRITINGS[one].messages("", "")) for one in (Dependence.POINTS, Dependence.DIFFERS)
+        )
+
+    return openings
 
 
 def _fixed(messages: tuple[Message, ...]) -> tuple[Message, ...]:

@@ -37,7 +37,7 @@ from aeond.domain.runs.events import (
 from aeond.domain.runs.live_updates import LiveUpdate
 from aeond.domain.runs.questions import InputRequest
 from aeond.domain.runs.run import Operation, RunSnapshot
-from aeond.domain.tools import Composition, ToolCall, ToolContext, ToolOutput, ToolResult, ToolSpec
+from aeond.domain.tools import CompositionView, ToolCall, ToolContext, ToolOutput, ToolResult, ToolSpec
 from aeond.domain.values import JsonObject, JsonValue
 from aeond.frozen import frozen
 from aeond.ports.journal import Appends as Appends
@@ -226,8 +226,10 @@ class ToolInvoker(Protocol):
         """What the tool proposes for an argument (see situations.ProposesValues), at most MAX_CANDIDATES, within
         CANDIDATES_SECONDS; () where it proposes nothing, fails or takes longer. Never raises."""
 
-    async def composition(self, call: ToolCall, context: ToolContext, request: str) -> Composition | None:
-        """The conversation for the composed argument of the call (see situations.Composes), within CANDIDATES_SECONDS; None where there
+    async def composition_view(
+        self, call: ToolCall, context: ToolContext, request: str
+    ) -> CompositionView | None:
+        """What the composed arguments of the call are about (see situations.Composes), within CANDIDATES_SECONDS; None where there
         is none, the tool fails or takes longer. Never raises."""
 
 

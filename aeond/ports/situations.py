@@ -6,7 +6,7 @@ from typing import Protocol, runtime_checkable
 
 from aeond.domain.runs.run import RunSnapshot
 from aeond.domain.runs.situations import Situation
-from aeond.domain.tools import Composition, ToolContext
+from aeond.domain.tools import CompositionView, ToolContext
 from aeond.domain.values import JsonObject
 
 
@@ -30,10 +30,10 @@ class ProposesValues(Protocol):
 
 @runtime_checkable
 class Composes(Protocol):
-    """What a Tool has beside `execute` and `reconcile` if its spec names a `composed` argument."""
+    """What a Tool has beside `execute` and `reconcile` if its spec has a `composition`."""
 
-    async def composition(
+    async def composition_view(
         self, arguments: JsonObject, context: ToolContext, request: str
-    ) -> Composition | None:
-        """The conversation for that argument, given the others; of much content it shows what is nearest to the
+    ) -> CompositionView | None:
+        """What the composed arguments are about, given the others; of much content it shows what is nearest to the
         request. None if what the call would change cannot be shown. Changes nothing; may raise."""

@@ -9,7 +9,6 @@ import argparse
 import json
 import os
 import sys
-import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -17,6 +16,7 @@ from typing import Any, Final
 
 import anyio
 
+from tests.eval.ablations import MECHANISMS, without
 from tests.eval.case_files import find_open
 from tests.eval.engine_rates import EngineRates, measured_rates
 from tests.eval.evaluation_log import PAGE, LoggedRun, append_row, commit
@@ -26,6 +26,7 @@ from tests.eval.reporting import as_json, share_of, tables
 from tests.eval.subjects import EngineChoice, Subject, opened_subject
 from tests.eval.verdicts import RUN_SECONDS, EvalSet, Terms, Verdict
 
+ENGINE_FOLDER: Final = Path(".cache/eval").absolute()
 USUAL: Final = ("everyday", "references")
 
 
@@ -79,6 +80,20 @@ def parser() -> argparse.ArgumentParser:
     cases.add_argument("--limit", type=int, default=0, metavar="N", help="at most N cases of a set")
     cases.add_argument("--stride", type=int, default=1, metavar="N", help="every Nth case of a set")
     cases.add_argument("--parallel", type=int, default=1, metavar="N", help="N cases at once")
+    cases.add_argument(
+        "--without",
+        action="append",
+        default=[],
+        choices=tuple(MECHANISMS),
+        metavar="MECHANISM",
+        help=f"switch this mechanism off (of {', '.join(MECHANISMS)}); such a run of the set {OPEN} is not logged",
+    )
+    cases.add_argument(
+        "--acted-in",
+        type=Path,
+        metavar="FILE",
+        help="with --without: only cases in which one of these mechanisms acted in the run whose --json is FILE",
+    )
     cases.add_argument("--seconds", type=float, default=RUN_SECONDS, help="for each run (%(default)g)")
     output = parser.add_argument_group("what is printed")
     output.add_argument("--held", action="store_true", help="show single held cases as well")
@@ -120,6 +135,7 @@ async def judge(arguments: argparse.Namespace, sets: Sequence[EvalSet]) -> int:
         arguments.stride,
         max(1, arguments.parallel),
         tuple(arguments.group),
+        acted_in(arguments.acted_in, arguments.without) if arguments.acted_in else None,
     )
     choice = EngineChoice(
         arguments.engine,
@@ -133,8 +149,8 @@ async def judge(arguments: argparse.Namespace, sets: Sequence[EvalSet]) -> int:
     )
     report: dict[str, Any] = {}
     good = True
-    with tempfile.TemporaryDirectory(prefix="aeond-eval-") as folder:
-        async with opened_subject(choice, Path(folder)) as subject:
+    with without(arguments.without):
+        async with opened_subject(choice, ENGINE_FOLDER) as subject:
             rates = await measured_rates(subject.llm)
             model = f"{subject.llm.model} ({'remote' if arguments.remote else arguments.engine})"
             print(f"{model}: reads {rates.read:.0f} and writes {rates.write:.0f} tokens a second", flush=True)
@@ -143,10 +159,11 @@ async def judge(arguments: argparse.Namespace, sets: Sequence[EvalSet]) -> int:
                 good &= summary(one, verdicts, rates)
                 shown = arguments.cases or not one.quiet
                 report[one.name] = as_json(verdicts, rates, shown=shown)
-                if one.name == OPEN and whole(terms) and not choice.extra_tools:
+                if one.name == OPEN and whole(terms) and not (choice.extra_tools or arguments.without):
                     log(model, verdicts)
     if arguments.json:
-        arguments.json.write_text(json.dumps(_framed(model, report), ensure_ascii=False, indent=1))
+        framed = _framed(model, report) | {"without": arguments.without}
+        arguments.json.write_text(json.dumps(framed, ensure_ascii=False, indent=1))
     default = not (arguments.model or arguments.remote or arguments.engine != "llama_cpp")
     return 0 if good or not default else 1
 
@@ -190,7 +207,14 @@ def summary(one: EvalSet, verdicts: Sequence[Verdict], rates: EngineRates) -> bo
 
 def whole(terms: Terms) -> bool:
     """Whether a set is judged as a whole."""
-    return not (terms.groups or terms.pattern or terms.limit or terms.stride > 1)
+    part = terms.groups or terms.pattern or terms.limit or terms.requests is not None
+    return not part and terms.stride == 1
+
+
+def acted_in(report: Path, mechanisms: Sequence[str]) -> frozenset[str]:
+    """The requests of an earlier report in which one of these mechanisms acted."""
+    cases = [case for one in json.loads(report.read_text("utf-8"))["sets"].values() for case in one["cases"]]
+    return frozenset(case["case"] for case in cases if set(mechanisms) & set(case["acted"]))
 
 
 def log(model: str, verdicts: Sequence[Verdict]) -> None:
@@ -199,7 +223,7 @@ def log(model: str, verdicts: Sequence[Verdict]) -> None:
     print(f"logged in {PAGE.name}, which now has {count} runs of the set {OPEN}: commit it")
 
 
-def _framed(model: str, report: Mapping[str, Any]) -> Mapping[str, Any]:
+def _framed(model: str, report: Mapping[str, Any]) -> dict[str, Any]:
     return {"date": time.strftime("%Y-%m-%d %H:%M"), "commit": commit(), "model": model, "sets": report}
 
 

@@ -17,6 +17,7 @@ from aeond.domain.messages import Message, Role
 from aeond_client import AsyncClient, Budget, Run, RunOptions, RunState
 from aeond_client.errors import WrongStateError
 from aeond_client.events import ApprovalRequested, InputRequested, RunSuspended
+from tests.eval.ablations import acting
 from tests.eval.case_files import Placed
 from tests.eval.cases import Effects, missed
 from tests.eval.counted_model import CountedModel
@@ -58,7 +59,7 @@ async def worked(
 ) -> Verdict:
     """The outcome of a request, as `judge` finds it in effects and workspace; without one by the case alone."""
     case = placed.case
-    with tempfile.TemporaryDirectory(prefix="aeond-eval-") as name:
+    with tempfile.TemporaryDirectory(prefix="aeond-eval-") as name, acting() as acted:
         folder = Path(name).resolve()
         workspace = folder / "files"
         furnish(workspace, placed.workspace)
@@ -98,6 +99,7 @@ async def worked(
         failure,
         len(asked),
         approvals,
+        tuple(sorted(acted)),
     )
 
 

@@ -54,6 +54,7 @@ def _case(verdict: Verdict, rates: EngineRates, shown: bool) -> Mapping[str, Any
         "language": verdict.language,
         "right": verdict.right,
         "failure": verdict.failure,
+        "acted": list(verdict.acted),
         "calls": verdict.effort.calls,
         "seconds": round(verdict.effort.seconds, 2),
         "floor_seconds": figures["floor_seconds"],

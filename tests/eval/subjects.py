@@ -1,6 +1,7 @@
 """The subject of an evaluation: one engine, and a daemon of its own over it for each case, composed as the product's."""
 
 import contextlib
+import tempfile
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
@@ -128,7 +129,7 @@ class JudgedDaemon:
 
 @asynccontextmanager
 async def opened_subject(choice: EngineChoice, folder: Path) -> AsyncIterator[Subject]:
-    """The chosen engine, ready, with the fixed parts of the prompts read."""
+    """The chosen engine, ready, with the fixed parts of the prompts read. They are kept in `folder`, for the next time."""
     config = choice.config(folder)
     paths = paths_of(config, folder / "aeond.toml")
     paths.make()
@@ -136,7 +137,8 @@ async def opened_subject(choice: EngineChoice, folder: Path) -> AsyncIterator[Su
         subject = Subject(config, models, extra_tools(choice.extra_tools))
         await models.engine.ready()
         if config.model.reads_ahead:
-            async with subject.daemon(folder / "first") as first:
-                with anyio.move_on_after(WARM_SECONDS):
-                    await first.daemon.warming.warm_all()
+            with tempfile.TemporaryDirectory(prefix="aeond-eval-") as name:
+                async with subject.daemon(Path(name)) as first:
+                    with anyio.move_on_after(WARM_SECONDS):
+                        await first.daemon.warming.warm_all()
         yield subject

@@ -43,7 +43,8 @@ class Effort:
 class Verdict:
     """`said` is the answer and how it came about, `missed` what is wrong with it; empty: the case is right.
     `failure` names the class of a failure. A `held` case is one that nothing is tuned to. `questions` counts questions of
-    the model, `approvals` those of the policy, all of which are allowed."""
+    the model, `approvals` those of the policy, all of which are allowed. `acted` names the mechanisms that acted, as
+    `ablations` lists them."""
 
     case: str
     group: str
@@ -55,6 +56,7 @@ class Verdict:
     failure: str = ""
     questions: int = 0
     approvals: int = 0
+    acted: tuple[str, ...] = ()
 
     @property
     def right(self) -> bool:
@@ -68,7 +70,7 @@ OnVerdict = Callable[[Verdict], None]
 class Terms:
     """Which cases are judged, and how.
 
-    `pattern` selects cases by their words; held cases are never selected by a pattern. `groups` selects cases of these groups. `stride` takes every
+    `pattern` selects cases by their words; held cases are never selected by a pattern. `groups` selects cases of these groups, `requests` those with these words. `stride` takes every
     nth case and `limit` bounds their number (0: no bound). `parallel` cases are worked on at once, each for
     at most `wall_seconds`.
     """
@@ -79,8 +81,11 @@ class Terms:
     stride: int = 1
     parallel: int = 1
     groups: tuple[str, ...] = ()
+    requests: frozenset[str] | None = None
 
     def admit(self, words: str, held: bool, group: str = "") -> bool:
+        if self.requests is not None and words not in self.requests:
+            return False
         if self.groups and group not in self.groups:
             return False
         return not self.pattern or (not held and re.search(self.pattern, words, re.IGNORECASE) is not None)

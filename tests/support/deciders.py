@@ -6,7 +6,7 @@ from aeond.capabilities.llm.adapters.scripted import Rule, Script, ScriptedLLM
 from aeond.capabilities.tools.registry import Registry
 from aeond.domain.runs.run import RunSnapshot
 from aeond.domain.runs.situations import Situation
-from aeond.domain.tools import Composition, ToolCall, ToolContext
+from aeond.domain.tools import CompositionView, ToolCall, ToolContext
 from aeond.orchestration.decision.constrained import ConstrainedDecisions
 from aeond.orchestration.decision.conversations.composing import Composer
 from aeond.orchestration.decision.decider import Decider
@@ -22,18 +22,20 @@ NOWHERE = Situation()
 
 @dataclass
 class Composing(PlainInvoker):
-    """Proposes these values for every argument, and begins this conversation for every call."""
+    """Proposes these values for every argument, and shows this view of every call."""
 
     values: tuple[str, ...] = ()
-    composition_of: Composition | None = None
+    view_of: CompositionView | None = None
 
     async def candidates(
         self, tool: str, argument: str, context: ToolContext, limit: int, near: str = ""
     ) -> tuple[str, ...]:
         return self.values
 
-    async def composition(self, call: ToolCall, context: ToolContext, request: str) -> Composition | None:
-        return self.composition_of
+    async def composition_view(
+        self, call: ToolCall, context: ToolContext, request: str
+    ) -> CompositionView | None:
+        return self.view_of
 
 
 class WholeTool(SpecTool):
@@ -42,7 +44,7 @@ class WholeTool(SpecTool):
     async def candidates(self, *_: object) -> tuple[str, ...]:
         return ()
 
-    async def composition(self, *_: object) -> None:
+    async def composition_view(self, *_: object) -> None:
         return None
 
 

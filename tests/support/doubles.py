@@ -17,7 +17,7 @@ from aeond.domain.runs.live_updates import LiveUpdate, Progress, TextDelta
 from aeond.domain.runs.questions import InputRequest
 from aeond.domain.runs.run import Answer, RunSnapshot, RunState
 from aeond.domain.tools import (
-    Composition,
+    CompositionView,
     Effect,
     Recovery,
     ToolCall,
@@ -335,5 +335,7 @@ class PlainInvoker:
     ) -> Sequence[str]:
         return ()
 
-    async def composition(self, call: ToolCall, context: ToolContext, request: str) -> Composition | None:
+    async def composition_view(
+        self, call: ToolCall, context: ToolContext, request: str
+    ) -> CompositionView | None:
         return None

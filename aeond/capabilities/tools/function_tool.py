@@ -12,7 +12,15 @@ from aeond.capabilities.tools.worker_threads import WorkerThreads
 from aeond.domain.outcome import Problem
 from aeond.domain.plans.approvals import CallPreview
 from aeond.domain.policy import Target
-from aeond.domain.tools import Composition, Effect, ToolCode, ToolContext, ToolOutput, ToolSpec
+from aeond.domain.tools import (
+    Composition,
+    CompositionView,
+    Effect,
+    ToolCode,
+    ToolContext,
+    ToolOutput,
+    ToolSpec,
+)
 from aeond.domain.values import JsonObject, JsonValue
 from aeond.errors import InvalidInputError
 from aeond.schemas.models import model_schema
@@ -35,8 +43,8 @@ Preview = Callable[[Arguments, ToolContext], Awaitable[CallPreview]]
 Report = Callable[[Any, ToolContext], Awaitable[tuple[Target, ...] | None]]
 """Gives everything that a call with these arguments would touch; None if that cannot be determined."""
 
-Compose = Callable[[JsonObject, ToolContext, str], Awaitable[Composition | None]]
-"""Gives the conversation for the composed argument, from the others and the request."""
+View = Callable[[JsonObject, ToolContext, str], Awaitable[CompositionView | None]]
+"""Shows what the composed arguments are about, from the others and the request."""
 
 _THREADS_PER_TOOL: Final = 4
 
@@ -58,7 +66,7 @@ class FunctionTool:
         propose: Mapping[str, Propose],
         preview: Preview[Any] | None = None,
         report: Report | None = None,
-        compose: Compose | None = None,
+        view: View | None = None,
     ) -> None:
         self.at_once = at_once
         self.tool_code = ToolCode()
@@ -69,7 +77,7 @@ class FunctionTool:
         self._propose = propose
         self._preview = preview
         self._report = report
-        self._compose = compose
+        self._view = view
 
     @property
     def spec(self) -> ToolSpec:
@@ -98,10 +106,10 @@ class FunctionTool:
     ) -> Sequence[str]:
         return await self._propose[argument](context, limit, near)
 
-    async def composition(
+    async def composition_view(
         self, arguments: JsonObject, context: ToolContext, request: str
-    ) -> Composition | None:
-        return await self._compose(arguments, context, request) if self._compose else None
+    ) -> CompositionView | None:
+        return await self._view(arguments, context, request) if self._view else None
 
     async def preview(self, arguments: JsonObject, context: ToolContext) -> CallPreview:
         return await self._preview(self._read(arguments), context) if self._preview else CallPreview()
@@ -142,7 +150,7 @@ def tool(
     reconcile: Probe[Any, Any] | None = None,
     candidates: Mapping[str, Propose] | None = None,
     only_existing: tuple[str, ...] = (),
-    composed: tuple[str | tuple[str, ...], Compose] | None = None,
+    composed: tuple[Composition, View] | None = None,
     for_existing: str = "",
     for_part: str = "",
     shows_facts: bool = False,
@@ -163,8 +171,8 @@ def tool(
     once and so must be quick, unless it is `blocking`: then it runs in a thread (one of `threads`) and is
     let go of when its time is up. `reconcile` tells the result of an earlier call that was cut short, or
     None. `candidates` has a function for each argument whose existing values the tool can propose, `only_existing` names
-    those of them that can have no other. `composed` is the argument, or the arguments, that a small model writes in a separate
-    conversation, and the function that begins it; `for_existing` names the tool that such a call becomes where its target
+    those of them that can have no other. `composed` is the conversation in which a small model writes some of the
+    arguments, and the function that shows it what a call is about; `for_existing` names the tool that such a call becomes where its target
     exists, `for_part` the one that it becomes where the request means a part of its target. `preview` shows what a call would do to a person who approves it. `targets` gives what a
     call would touch, for the policy: without it, calls with effects are more often asked about. A tool without an
     `effect` counts as the most dangerous. A `private` one leaves nothing behind but its result.
@@ -187,7 +195,7 @@ def tool(
             offered=offered,
             candidates=tuple(candidates or ()),
             only_existing=only_existing,
-            composed=_names(composed[0]) if composed else (),
+            composition=composed[0] if composed else None,
             for_existing=for_existing,
             for_part=for_part,
             shows_facts=shows_facts,
@@ -224,10 +232,6 @@ def _models_of(function: Callable[..., object]) -> tuple[type[BaseModel], type[B
             "or a ToolOutput of one, all three annotated"
         )
     return models[0], models[1]  # type: ignore[return-value]  # issubclass in all() narrows nothing
-
-
-def _names(names: str | tuple[str, ...]) -> tuple[str, ...]:
-    return (names,) if isinstance(names, str) else names
 
 
 def _awaitable(

@@ -27,7 +27,7 @@ from aeond.domain.policy import joined
 from aeond.domain.runs.questions import InputRequest
 from aeond.domain.tools import (
     TOOL_TIMEOUT,
-    Composition,
+    CompositionView,
     ToolCall,
     ToolContext,
     ToolOutput,
@@ -127,11 +127,13 @@ class GuardedInvoker:
         result = await self._guard(self._proposals(tool, argument, context, limit, near))
         return tuple(map(str, result.data)) if isinstance(result.data, Sequence) else ()
 
-    async def composition(self, call: ToolCall, context: ToolContext, request: str) -> Composition | None:
-        """The conversation for the composed argument of the call; None after CANDIDATES_SECONDS, and if the tool raises."""
-        begun: list[Composition | None] = []
-        await self._guard(self._begin(call, context, request, begun.append))
-        return begun[0] if begun else None
+    async def composition_view(
+        self, call: ToolCall, context: ToolContext, request: str
+    ) -> CompositionView | None:
+        """What the composed arguments of the call are about; None after CANDIDATES_SECONDS, and if the tool raises."""
+        shown: list[CompositionView | None] = []
+        await self._guard(self._view(call, context, request, shown.append))
+        return shown[0] if shown else None
 
     async def preview(self, call: ToolCall, context: ToolContext) -> CallPreview:
         """What the call would do; see aeond.ports.approvals."""
@@ -154,14 +156,18 @@ class GuardedInvoker:
             return ToolResult(True)
         raise ToolError(f"no preview within {PREVIEW_SECONDS:g} seconds", reason=TOOL_TIMEOUT)
 
-    async def _begin(
-        self, call: ToolCall, context: ToolContext, request: str, begin: Callable[[Composition | None], None]
+    async def _view(
+        self,
+        call: ToolCall,
+        context: ToolContext,
+        request: str,
+        show: Callable[[CompositionView | None], None],
     ) -> ToolResult:
         registered = self._registry.of(context.uid).find(call.tool)
         self._require_rights(call.tool, context)
         if allows(context.allowed_tools, call.tool):
             with anyio.move_on_after(CANDIDATES_SECONDS):
-                begin(await registered.composition(call.arguments, context, request[:MAX_NEAR_CHARS]))
+                show(await registered.composition_view(call.arguments, context, request[:MAX_NEAR_CHARS]))
         return ToolResult(True)
 
     async def _proposals(

@@ -5,13 +5,13 @@ import logging
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import asdict, fields, replace
 from typing import Final
 
 from aeond.capabilities.tools.function_tool import FunctionTool
 from aeond.domain.policy import Target
 from aeond.domain.tools import (
-    Composition,
+    CompositionView,
     Effect,
     ToolCode,
     ToolContext,
@@ -73,12 +73,12 @@ class RegisteredTool:
             return ()
         return await self.tool.candidates(argument, context, limit, near)
 
-    async def composition(
+    async def composition_view(
         self, arguments: JsonObject, context: ToolContext, request: str
-    ) -> Composition | None:
+    ) -> CompositionView | None:
         if not self.spec.composed or self.spec.source or not isinstance(self.tool, Composes):
             return None  # what a tool of another author says would become instructions
-        return await self.tool.composition(arguments, context, request)
+        return await self.tool.composition_view(arguments, context, request)
 
 
 class Registry:
@@ -220,6 +220,7 @@ def check(tool: Tool) -> RegisteredTool:
 def _digest(spec: ToolSpec, code: str) -> str:
     """Identifies a tool by its declarations and its code, as 64 hexadecimal digits."""
     declared = {field.name: getattr(spec, field.name) for field in fields(spec)}
+    declared["composition"] = asdict(spec.composition) if spec.composition else None
     return hashlib.sha256(canonical_json({"spec": declared, "code": code}).encode()).hexdigest()
 
 
@@ -247,9 +248,9 @@ def _check_candidates(tool: Tool, spec: ToolSpec, schema: JsonObject) -> None:
     if spec.composed and (not set(spec.composed) <= set(known) or not isinstance(tool, Composes)):
         raise InvalidInputError(
             f"tool {spec.name} cannot begin conversations: it has no argument {' and '.join(spec.composed)!r:.80}, or no method"
-            " `composition`",
+            " `composition_view`",
             reason="COMPOSED_INVALID",
-            field="composed",
+            field="composition",
         )
     if unknown := [name for name in spec.candidates if name not in known]:
         why = f"{unknown[0]!r:.80} is not one of its arguments"

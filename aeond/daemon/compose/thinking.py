@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from aeond.capabilities.agents.loading import AnyAgent
 from aeond.capabilities.llm.agent import LLMAgent
 from aeond.capabilities.tools.files.contained_files import ContainedFiles
-from aeond.capabilities.tools.files.previews import file_names, first_lines
+from aeond.capabilities.tools.files.previews import file_names, previews
 from aeond.capabilities.tools.relevance.related_lines import related_lines
 from aeond.capabilities.tools.worker_threads import Stopped, WorkerThreads
 from aeond.domain.names import nearest
@@ -100,16 +100,17 @@ def workspace_views(
 
     async def view(workspace: str, most: int, near: str) -> WorkspaceView:
         def viewed(stopped: Stopped) -> WorkspaceView:
-            names = [
-                name
-                for name in file_names(files, workspace, stopped)
-                if trusts(f"{workspace}/{name}", workspace)
-            ]
+            found = file_names(files, workspace, stopped)
+            names = [name for name in found if trusts(f"{workspace}/{name}", workspace)]
             shown = names if len(names) <= most else sorted(nearest(near, names, most))
-            first = first_lines(files, workspace, shown, stopped)
-            lines = related_lines(files, workspace, names, near, stopped)
-            listed = tuple((name, first.get(name, "")) for name in shown)
-            return WorkspaceView(listed, len(names) > len(shown), lines)
+            seen = previews(files, workspace, shown, stopped)
+            return WorkspaceView(
+                tuple((name, seen[name].line if name in seen else "") for name in shown),
+                len(found) > len(shown),
+                related_lines(files, workspace, names, near, stopped),
+                newest=max(seen, key=lambda name: seen[name].changed, default=""),
+                largest=max(seen, key=lambda name: seen[name].size, default=""),
+            )
 
         return await threads.run(viewed)
 

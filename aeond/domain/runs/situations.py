@@ -12,7 +12,8 @@ class Situation:
     line that each begins with, sorted; `facts` are remembered names with their values, sorted by name.
     `more_files` and `more_facts` say that there are more than these; the listed ones are then those nearest to
     the request. `memory_seen` says that the memory was looked at, so that no facts means that there are none. `lines` are paths with a line of the file, those that share most with the request; without its
-    number, which small models take for a part of the text.
+    number, which small models take for a part of the text. `newest` and `largest` are the files that were changed last and that
+    are the largest of those listed.
     """
 
     time: str = ""
@@ -22,12 +23,21 @@ class Situation:
     more_facts: bool = False
     lines: tuple[tuple[str, str], ...] = ()
     memory_seen: bool = False
+    newest: str = ""
+    largest: str = ""
+
+    @property
+    def shows_all_files(self) -> bool:
+        """Whether there are files, and the name of each is in view."""
+        return bool(self.files) and not self.more_files
 
 
 @frozen
 class WorkspaceView:
-    """What a situation shows of a workspace: its `files`, `more_files` and `lines`."""
+    """What a situation shows of a workspace: its `files`, `more_files`, `lines`, `newest` and `largest`."""
 
     files: tuple[tuple[str, str], ...] = ()
     more_files: bool = False
     lines: tuple[tuple[str, str], ...] = ()
+    newest: str = ""
+    largest: str = ""

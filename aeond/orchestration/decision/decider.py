@@ -29,6 +29,7 @@ from aeond.domain.tools import Recovery, ToolCall, ToolSpec
 from aeond.frozen import frozen
 from aeond.orchestration.budget.budgeted_llm import USEFUL_TOKENS
 from aeond.orchestration.context.prompt_fitting import fit_prompt
+from aeond.orchestration.context.statements import last_question
 from aeond.orchestration.decision.conversations.composing import Composer
 from aeond.orchestration.decision.conversations.knowledge import HELD_CHARS, general_reply, repeats_a_fact
 from aeond.orchestration.decision.conversations.part_or_whole import PartOrWhole
@@ -120,8 +121,8 @@ class Decider:
         self, snapshot: RunSnapshot, situation: Situation, offer: Offer, grant: Grant, on_text: TextSink
     ) -> Outcome[Decision | None]:
         """The first decision. A small model's answer is held back until its subject is known; general knowledge is then
-        answered again in a separate conversation, and what does not suit the request is decided again (`Redirection`). An answer
-        longer than HELD_CHARS is cancelled before that question, and generated again if it stays."""
+        answered again in a separate conversation, unless that only asks back, and what does not suit the request is decided again
+        (`Redirection`). An answer longer than HELD_CHARS is cancelled before that question, and generated again if it stays."""
         if not self._redirection.possible:
             return await self._decide(snapshot, situation, offer, grant, on_text)
         held = ""
@@ -138,9 +139,12 @@ class Decider:
         if held and grant.left.llm_calls and not repeats_a_fact(held, snapshot.text, situation):
             subject = await subject_of(self.llm, snapshot, grant)
             reply = await general_reply(self.llm, snapshot, grant, on_text) if subject.is_knowledge else ""
-            if reply:
-                return success(GiveAnswer(reply))
             given = decided.value if isinstance(decided.value, GiveAnswer) else GiveAnswer(held)
+            if reply and not (situation.lines and last_question(reply)):
+                return success(GiveAnswer(reply))
+            if reply:  # a question back, where files share words with the request
+                on_text("")
+                given = GiveAnswer(reply, fulfilled=False)
             other = await self._redirection.of_text(given, subject, offer, snapshot, situation, grant)
             if other is not None and other.tools:
                 again = await self._decide(snapshot, situation, other, grant, on_text)

@@ -13,7 +13,8 @@ from aeond.frozen import frozen
 from aeond.ports import TextSink
 from aeond.schemas.parts import as_object, is_list
 
-CHANGES: Final = (Effect.WRITE_CONTAINED, Effect.WRITE_OUTSIDE, Effect.MEMORY)
+FILE_CHANGES: Final = (Effect.WRITE_CONTAINED, Effect.WRITE_OUTSIDE)
+CHANGES: Final = (*FILE_CHANGES, Effect.MEMORY)
 """The effects of tools that change files or what is remembered."""
 
 
@@ -27,7 +28,9 @@ def uncomposed(spec: ToolSpec) -> ToolSpec:
     properties = {
         name: part for name, part in as_object(schema.get("properties")).items() if name not in spec.composed
     }
-    return replace(spec, input_schema={**schema, "properties": properties, "required": kept}, composed=())
+    return replace(
+        spec, input_schema={**schema, "properties": properties, "required": kept}, composition=None
+    )
 
 
 @frozen
@@ -66,6 +69,12 @@ class Offer:
         tools = tuple(spec for spec in self.tools if spec.effect in effects or (looks and _looks_here(spec)))
         return replace(self, tools=tools, plan=False, answer=False, refusal=False)
 
+    def to_create(self) -> "Offer":
+        """The tools that can make a new file, and those that look here; no answer. None where no tool makes one."""
+        makes = tuple(spec for spec in self.tools if makes_new(spec))
+        tools = tuple(spec for spec in self.tools if spec in makes or (makes and _looks_here(spec)))
+        return replace(self, tools=tools, plan=False, answer=False, refusal=False)
+
     def beyond(self) -> "Offer":
         """The tools of which it is not known what they do, and a refusal in place of an answer."""
         tools = tuple(spec for spec in self.tools if not acts_here(spec) and not _looks_here(spec))
@@ -76,9 +85,9 @@ class Offer:
         tools = tuple(spec for spec in self.tools if spec.effect is Effect.PURE and _looks_here(spec))
         return replace(self, tools=tools, plan=False, answer=False, refusal=False)
 
-    def to_look(self) -> "Offer":
+    def to_look(self, effects: Collection[Effect] = (Effect.READ, Effect.PURE)) -> "Offer":
         """The tools that look into what exists here or compute from it, in place of an answer or a refusal."""
-        tools = tuple(spec for spec in self.tools if _looks_here(spec))
+        tools = tuple(spec for spec in self.tools if _looks_here(spec) and spec.effect in effects)
         return replace(self, tools=tools, plan=False, answer=False, refusal=False)
 
     def to_change(self, effects: Collection[Effect]) -> "Offer":
@@ -103,6 +112,20 @@ def acts_here(spec: ToolSpec) -> bool:
     """Whether a tool is known to change what exists here, and not what its author alone knows: a calendar, a lamp."""
     informed = spec.candidates or spec.composed or spec.for_existing or spec.for_part
     return spec.effect in CHANGES and bool(informed)
+
+
+def changes_existing(spec: ToolSpec) -> bool:
+    """Whether a tool changes files, and can only be about one that exists."""
+    required = spec.input_schema.get("required")
+    named = set(required) if is_list(required) else set()
+    return (
+        spec.effect in FILE_CHANGES and bool(named) and named - set(spec.composed) <= set(spec.only_existing)
+    )
+
+
+def makes_new(spec: ToolSpec) -> bool:
+    """Whether a tool can make a file that does not exist."""
+    return spec.effect in FILE_CHANGES and acts_here(spec) and not changes_existing(spec)
 
 
 def _looks_here(spec: ToolSpec) -> bool:

@@ -23,8 +23,8 @@ _RESERVED: Final = frozenset({ANSWER, CANNOT, PLAN})
 class Offers:
     """Offers the run's tools. A tool that asks the user is offered only after a step has run: the places that
     could know are looked at before a person is. One that shows remembered facts is offered only if some of them are
-    not in view: a small model that looks up what it sees takes the result for an answer. For the same reason one that shows names of files is not offered after a failure while
-    all names are in view."""
+    not in view, and one that shows names of files unless all of them are: a small model that looks up what it sees takes the result
+    for an answer."""
 
     registry: ToolRegistry
     invoker: ToolInvoker
@@ -53,7 +53,7 @@ class Offers:
         }
         seen = _uncovered(self.specs(run), situation)
         specs = tuple(spec for spec in seen if not (spec.asks_user and spec.name in unanswered))
-        helpful = _after_failure(run, specs, situation)
+        helpful = _after_failure(run, specs)
         return await self._with_values(run, helpful or specs, plan=False, answer=not helpful)
 
     def asking(self, run: RunSnapshot) -> Offer:
@@ -78,9 +78,7 @@ class Offers:
         return Offer(specs, values, plan, answer)
 
 
-def _after_failure(
-    run: RunSnapshot, specs: tuple[ToolSpec, ...], situation: Situation
-) -> tuple[ToolSpec, ...]:
+def _after_failure(run: RunSnapshot, specs: tuple[ToolSpec, ...]) -> tuple[ToolSpec, ...]:
     """The tools to go on with if the last step is one of the first to fail, else none."""
     steps = [step for step in run.steps.values() if step.executed]
     failures = [step for step in steps if step.state is not StepState.SUCCEEDED]
@@ -90,11 +88,7 @@ def _after_failure(
     failed = next((spec for spec in specs if call is not None and spec.name == call.tool), None)
     if failed is None or failed.asks_user:
         return ()
-    return tuple(
-        spec
-        for spec in specs
-        if spec is failed or (situation.more_files if spec.shows_names else _looks_something_up(spec))
-    )
+    return tuple(spec for spec in specs if spec is failed or spec.shows_names or _looks_something_up(spec))
 
 
 def _looks_something_up(spec: ToolSpec) -> bool:
@@ -104,9 +98,12 @@ def _looks_something_up(spec: ToolSpec) -> bool:
 
 def _uncovered(specs: tuple[ToolSpec, ...], situation: Situation) -> tuple[ToolSpec, ...]:
     """Without the tools that could show only what is in view."""
-    if situation.more_facts:
-        return specs
-    return tuple(spec for spec in specs if not spec.shows_facts)
+    return tuple(
+        spec
+        for spec in specs
+        if (situation.more_facts or not spec.shows_facts)
+        and not (spec.shows_names and situation.shows_all_files)
+    )
 
 
 def _choosable(specs: tuple[ToolSpec, ...]) -> tuple[ToolSpec, ...]:

@@ -90,6 +90,8 @@ def situation_text(situation: Situation) -> str:
         lines += [f"{path}: {first}" if first else path for path, first in situation.files]
         if situation.more_files:
             lines.append("and more files")
+        elif len(situation.files) > 1 and situation.newest:
+            lines.append(f"Changed last: {situation.newest}; largest: {situation.largest}")
     if facts := facts_text(situation):
         lines.append(facts)
     return "\n".join(lines)
@@ -110,22 +112,31 @@ def result_text(result: str) -> str:
 
 
 def composing_messages(
-    composition: Composition, run: RunSnapshot, situation: Situation, results: Sequence[tuple[str, str]]
+    composition: Composition,
+    view: str,
+    run: RunSnapshot,
+    situation: Situation,
+    results: Sequence[tuple[str, str]],
 ) -> tuple[Message, ...]:
     """The conversation in which an argument is written: what was said before, what is remembered and earlier results (a tool and
     its text), then the view with the request below it. Between these two a small model takes facts for a part of the view."""
-    messages = [Message(Role.SYSTEM, composition.instructions)]
-    for view, request, value in composition.examples:
-        messages.append(Message(Role.USER, f"{view}\n\nRequest: {request}"))
-        messages.append(Message(Role.AGENT, compact_json(value)))
     parts = [
         f"Said before:\n{run.context}" if run.context else "",
         facts_text(situation) if situation.facts and composition.facts else "",
         *(f"{tool}: {result}" for tool, result in results),
-        composition.view,
+        view,
         f"Request: {run.text}",
     ]
-    messages.append(Message(Role.USER, "\n\n".join(part for part in parts if part)))
+    asked = Message(Role.USER, "\n\n".join(part for part in parts if part))
+    return (*composing_opening(composition), asked)
+
+
+def composing_opening(composition: Composition) -> tuple[Message, ...]:
+    """The part of that conversation that is the same for every call."""
+    messages = [Message(Role.SYSTEM, composition.instructions)]
+    for view, request, value in composition.examples:
+        messages.append(Message(Role.USER, f"{view}\n\nRequest: {request}"))
+        messages.append(Message(Role.AGENT, compact_json(value)))
     return tuple(messages)
 
 

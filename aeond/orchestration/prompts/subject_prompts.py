@@ -1,5 +1,6 @@
 """The prompts with which a small model says what a request is about, and answers from what it knows."""
 
+from collections.abc import Sequence
 from typing import Final
 
 from aeond.domain.messages import Message, Role
@@ -72,6 +73,25 @@ _PLACES: Final = (
     ("my berth is number 12 from March on", MEMORY),
     ("Lena has paid", FILE),
 )
+SAID: Final = "said"
+FILES: Final = "files"
+_CONTENT_RULES: Final = """\
+A person wants a text file. Say in one word where its content comes from: said (it stands in the request, or is made up), files (it \
+is looked up in the person's files first)."""
+_CONTENTS: Final = (
+    ("A list todo.txt with: paint, rope, and two lamps", SAID),
+    ("write the names of all who have not paid into club/reminders.txt", FILES),
+    ("new file oath.md: I promise to keep the deck clean", SAID),
+    ("Mach mir gesamt.txt, darin nur die Summe aller Beiträge", FILES),
+    ("we are closed from 3 to 9 May, do a short sign for the gate as sign.txt", SAID),
+    ("the rules without the one about noise, as rules_new.md", FILES),
+    ("un poema corto sobre el mar en poema.txt", SAID),
+    ("club/guests.csv with two columns, name and fee: Vera 95, Till 20", SAID),
+    ("the boat's description in Polish please, as boat_pl.txt", FILES),
+    ("fais un fichier anciens.txt, un nom par ligne, de ceux qui sont là depuis dix ans", FILES),
+    ("jot this down in notes.txt for me: call Greta about the sails", SAID),
+    ("Zrób plik raport.md z podsumowaniem kosztów łodzi", FILES),
+)
 _REPLY_RULES: Final = """\
 You are aeond, the assistant on a person's computer. Answer briefly, in the language of the request. In this reply you can \
 only talk: nothing can be looked up, kept or changed."""
@@ -79,12 +99,12 @@ only talk: nothing can be looked up, kept or changed."""
 
 def subject_messages(request: str) -> tuple[Message, ...]:
     """Asks what the request is about; the reply is one word."""
-    shots = [
-        message
-        for said, subject in _SUBJECTS
-        for message in (Message(Role.USER, _request(said)), Message(Role.AGENT, subject))
-    ]
-    return (Message(Role.SYSTEM, _SUBJECT_RULES), *shots, Message(Role.USER, _request(request)))
+    return _one_word(_SUBJECT_RULES, _SUBJECTS, request)
+
+
+def content_messages(request: str) -> tuple[Message, ...]:
+    """Asks where the content of a new file comes from; the reply is one word."""
+    return _one_word(_CONTENT_RULES, _CONTENTS, request)
 
 
 def place_messages(request: str, situation: Situation) -> tuple[Message, ...]:
@@ -107,6 +127,15 @@ def reply_messages(run: RunSnapshot) -> tuple[Message, ...]:
     rules = f"{_REPLY_RULES}\n\n{instructions}" if instructions else _REPLY_RULES
     said = f"Said before:\n{run.context}\n\n{run.text}" if run.context else run.text
     return (Message(Role.SYSTEM, rules), Message(Role.USER, said))
+
+
+def _one_word(rules: str, examples: Sequence[tuple[str, str]], request: str) -> tuple[Message, ...]:
+    shots = [
+        message
+        for said, word in examples
+        for message in (Message(Role.USER, _request(said)), Message(Role.AGENT, word))
+    ]
+    return (Message(Role.SYSTEM, rules), *shots, Message(Role.USER, _request(request)))
 
 
 def _request(wording: str) -> str:

@@ -1,11 +1,9 @@
 """Warms up the prefix cache with the common beginnings of prompts."""
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Final
-
-import anyio
 
 from aeond.concurrency import first_of
 from aeond.domain.llm import EngineState, LLMRequest, Priority
@@ -27,8 +25,8 @@ log = logging.getLogger("aeond.service")
 class PromptWarmup:
     """After each start of the engine, requests a single token for each of the `openings`, in the background,
     and again when the `tools` change. The request uses `schema`, so that the engine compiles the schema in
-    advance. All requests are made at once, in the order in which a run needs them: a request that arrives
-    before warm-up ends is processed normally, with an opening that is cached so far.
+    advance. They are made one after the other, in the order in which a run needs them: a request that arrives
+    before warm-up ends is processed normally, with the openings that are cached so far.
 
     A background request for one token only fills the cache: it yields to every other request, and requests
     with the same beginning reuse what was read. The engine's snapshot shows the progress.
@@ -36,7 +34,7 @@ class PromptWarmup:
 
     adapter: LLMAdapter
     engine: Engine
-    openings: Sequence[Callable[[], Sequence[Message]]]
+    openings: Callable[[], Iterable[Sequence[Message]]]
     clock: Clock
     tools: Callable[[], Sequence[ToolSpec]]
     schema: Callable[[], JsonObject]
@@ -62,15 +60,7 @@ class PromptWarmup:
 
     async def warm_all(self) -> bool:
         """Reads all openings once; False when one of them gave way to another request."""
-        warmed: list[bool] = []
-
-        async def warm(messages: Sequence[Message]) -> None:
-            warmed.append(await self._warm(messages))
-
-        async with anyio.create_task_group() as tasks:
-            for opening in self.openings:
-                if messages := opening():
-                    tasks.start_soon(warm, messages)
+        warmed = [await self._warm(opening) for opening in self.openings()]
         return all(warmed)
 
     async def _warm(self, opening: Sequence[Message]) -> bool:

@@ -74,7 +74,15 @@ class ObservedSituations:
                         "the situation is incomplete: %s", error.message, extra={"run_id": run.run_id}
                     )
         return Situation(
-            self._time(), view.files, view.more_files, tuple(facts), more_facts, view.lines, memory_seen
+            self._time(),
+            view.files,
+            view.more_files,
+            tuple(facts),
+            more_facts,
+            view.lines,
+            memory_seen,
+            view.newest,
+            view.largest,
         )
 
     async def _facts(self, run: RunSnapshot) -> tuple[Sequence[tuple[str, JsonValue]], bool]:

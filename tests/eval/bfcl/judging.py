@@ -77,7 +77,7 @@ class HiddenTool:
 
     @property
     def spec(self) -> ToolSpec:
-        return replace(self.tool.spec, offered=False, candidates=(), composed=())
+        return replace(self.tool.spec, offered=False, candidates=(), composition=None)
 
     async def execute(self, arguments: JsonObject, context: ToolContext) -> ToolAnswer:
         return await self.tool.execute(arguments, context)

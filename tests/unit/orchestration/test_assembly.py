@@ -8,21 +8,25 @@ from aeond.domain.plans.profiles import Route
 from aeond.domain.runs import events as e
 from aeond.domain.runs.run import Operation, RunSnapshot
 from aeond.domain.runs.situations import Situation
+from aeond.domain.tools import Composition
 from aeond.orchestration.assembly import decisions_of, phases_over, usual_openings
 from aeond.orchestration.decision.constrained import ConstrainedDecisions
 from aeond.orchestration.decision.native import NativeDecisions
 from aeond.orchestration.decision.reading import DecisionReading
 from aeond.orchestration.matching.text_ranking import TextRanking
 from aeond.orchestration.prompts.coreference_prompts import REWRITINGS, dependence_messages
+from aeond.orchestration.prompts.decision_prompts import composing_opening, removal_messages
 from aeond.orchestration.prompts.preamble import Preamble
-from aeond.orchestration.prompts.subject_prompts import place_messages, subject_messages
+from aeond.orchestration.prompts.subject_prompts import content_messages, place_messages, subject_messages
 from aeond.orchestration.repair.supervisor import Supervisor
+from tests.support.deciders import WholeTool
 from tests.support.doubles import PlainInvoker
 from tests.support.judging import after_pass, judgement, ran
 from tests.support.null_objects import AsSaid, NoSituations
 from tests.support.strategy import calls, grant, registry, run_of, says, spec, thinks, validator
 
 WRITE = spec("write_file", {"path": {"type": "string"}}, ("path",))
+NOTE = Composition(("path",), "Name the file.", (("a", "b", "c"),))
 TELL, LOOK = thinks("s1", "Tell it."), calls("s2", "look", path="garden")
 DOUBTFUL = after_pass(1, ran(TELL, clarity=Clarity.PARTIALLY_CLEAR), ran(LOOK))
 FRESH = replace(DOUBTFUL, pass_index=0, plan=None, steps={}, route=None)
@@ -65,7 +69,9 @@ async def test_every_operation_has_its_part(
 def test_prompts_of_a_run_begin_as_the_warm_up_reads_them() -> None:
     """The openings that are read before there is a run are those of its decisions, of the questions about its request, and of
     its plan."""
-    tools, check, run = registry(WRITE), validator(WRITE), run_of()
+    written = replace(WRITE, composition=NOTE)
+    tools, check, run = registry(), validator(WRITE), run_of()
+    tools.register(WholeTool(written))
     llm = says({"text": "do", "likely": {"do": -0.1}})
     decisions = ConstrainedDecisions(llm, DecisionReading(Supervisor(llm, check), check))
     questions = (
@@ -76,10 +82,13 @@ def test_prompts_of_a_run_begin_as_the_warm_up_reads_them() -> None:
         decisions.opening(tools.specs(), ""),
         subject_messages("b")[:-1],
         place_messages("b", Situation())[:-1],
+        content_messages("b")[:-1],
+        removal_messages("a", "b")[:-1],
+        composing_opening(NOTE),
         Preamble(tools, check).messages(run),
         *(messages[:-1] for messages in questions),
     )
-    openings = [opening() for opening in usual_openings(llm, tools, PlainInvoker({}), check)]
+    openings = usual_openings(llm, tools, PlainInvoker({}), check)()
     assert [[m.content for m in one] for one in openings] == [[m.content for m in one] for one in expected]
 
 

@@ -5,11 +5,11 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field
 
-from aeond.capabilities.tools.calculator.expression_conversation import expression_conversation
+from aeond.capabilities.tools.calculator.expression_conversation import EXPRESSION, expression_view
 from aeond.capabilities.tools.calculator.expressions import MAX_CHARS, evaluate
 from aeond.capabilities.tools.calculator.values import shown
 from aeond.capabilities.tools.function_tool import FunctionTool, tool
-from aeond.domain.tools import Composition, Effect, ToolContext
+from aeond.domain.tools import CompositionView, Effect, ToolContext
 from aeond.domain.values import JsonObject
 from aeond.ports import Clock
 
@@ -33,13 +33,13 @@ def calculator_tool(clock: Clock) -> FunctionTool:
         here = datetime.fromtimestamp(clock.time(), UTC).astimezone()
         return here.replace(tzinfo=None, second=0, microsecond=0)
 
-    async def conversation(_arguments: JsonObject, _context: ToolContext, _request: str) -> Composition:
-        return expression_conversation(now())
+    async def view(_arguments: JsonObject, _context: ToolContext, _request: str) -> CompositionView:
+        return expression_view(now())
 
     @tool(
         effect=Effect.PURE,
         example={"expression": "(31 + 4) * 12 / 7"},
-        composed=("expression", conversation),
+        composed=(EXPRESSION, view),
         timeout_seconds=5.0,
     )
     def calculator(arguments: CalculatorArguments, _context: ToolContext) -> CalculatorResult:

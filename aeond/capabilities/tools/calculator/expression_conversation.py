@@ -8,8 +8,8 @@ from datetime import datetime
 from typing import Final
 
 from aeond.capabilities.tools.calculator.values import shown
-from aeond.domain.tools import Composition
-from aeond.domain.values import JsonObject, JsonValue
+from aeond.domain.tools import Composition, CompositionView
+from aeond.domain.values import JsonObject
 
 MAX_TOKENS: Final = 150
 _INSTRUCTIONS: Final = """\
@@ -52,13 +52,18 @@ _REQUESTS: Final = (
 )
 
 
-def expression_conversation(now: datetime) -> Composition:
-    """The conversation about the `expression`: dates of a request without a year belong to the year of `now`."""
-    examples: tuple[tuple[str, str, JsonValue], ...] = tuple(
-        (_view(_NOW), request, expression) for request, expression in _REQUESTS
-    )
-    return Composition(_INSTRUCTIONS, examples, _view(now), _SCHEMA, max_tokens=MAX_TOKENS)
+def expression_view(now: datetime) -> CompositionView:
+    """The time: dates of a request without a year belong to the year of `now`."""
+    return CompositionView(_view(now), _SCHEMA)
 
 
 def _view(now: datetime) -> str:
     return f"Now: {shown(now)}"
+
+
+EXPRESSION: Final = Composition(
+    ("expression",),
+    _INSTRUCTIONS,
+    tuple((_view(_NOW), request, expression) for request, expression in _REQUESTS),
+    max_tokens=MAX_TOKENS,
+)

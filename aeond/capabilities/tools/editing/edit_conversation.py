@@ -14,7 +14,7 @@ from aeond.capabilities.tools.relevance.line_ranking import Line, rank
 from aeond.capabilities.tools.trust import Trusts
 from aeond.capabilities.tools.worker_threads import Stopped, WorkerThreads
 from aeond.domain.policy import Access
-from aeond.domain.tools import Composition, ToolContext
+from aeond.domain.tools import Composition, CompositionView, ToolContext
 from aeond.domain.values import JsonObject, JsonValue
 from aeond.frozen import frozen
 from aeond.schemas.parts import closed_object
@@ -47,9 +47,12 @@ _EXAMPLES: Final[tuple[tuple[str, str, JsonValue], ...]] = (
 )
 
 
+CHANGES: Final = Composition(("changes",), _INSTRUCTIONS, _EXAMPLES)
+
+
 @frozen
 class EditConversation:
-    """Begins the conversation about the `changes` of a call that names the `path` of a file.
+    """Shows the file that a call names by its `path`, for the conversation about its `changes`.
 
     A long file is shown by the lines nearest to the request. There is none for a file that is not trusted, because its
     content would decide about changes without the run having read it; nor for one that is no text, too large, or empty.
@@ -59,12 +62,12 @@ class EditConversation:
     threads: WorkerThreads
     trusts: Trusts
 
-    async def begin(self, arguments: JsonObject, context: ToolContext, request: str) -> Composition | None:
+    async def view(self, arguments: JsonObject, context: ToolContext, request: str) -> CompositionView | None:
         """Raises ToolError as PathMatching does."""
         given = str(arguments.get("path", ""))
-        return await self.threads.run(lambda stopped: self._begin(given, context.workspace, request, stopped))
+        return await self.threads.run(lambda stopped: self._view(given, context.workspace, request, stopped))
 
-    def _begin(self, given: str, workspace: str, request: str, stopped: Stopped) -> Composition | None:
+    def _view(self, given: str, workspace: str, request: str, stopped: Stopped) -> CompositionView | None:
         path = PathMatching(self.files).find(given, workspace, Wanted.FILE, stopped)
         if not self.trusts(file_target(self.files, path, workspace, Access.READ).name, workspace):
             return None
@@ -80,7 +83,7 @@ class EditConversation:
         named = [line for line in dict.fromkeys(shown) if any(map(str.isalnum, line))]
         if not named or sum(map(len, shown)) > MAX_SHOWN_CHARS:
             return None
-        return Composition(_INSTRUCTIONS, _EXAMPLES, "\n".join([f"{path}:", *shown]), _schema(named))
+        return CompositionView("\n".join([f"{path}:", *shown]), _schema(named))
 
 
 def shown_lines(lines: Sequence[str], path: str, request: str) -> Sequence[str]:

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Final
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from aeond.capabilities.tools.editing.edit_conversation import EditConversation
+from aeond.capabilities.tools.editing.edit_conversation import CHANGES, EditConversation
 from aeond.capabilities.tools.files.changes import FileChange, FileChanges
 from aeond.capabilities.tools.files.path_matching import (
     PathMatching,
@@ -118,7 +118,7 @@ def edit_file_tool(changes: FileChanges, trusts: Trusts) -> FunctionTool:
         targets=change.targets,
         candidates={"path": proposing(changes.files, changes.threads, Wanted.FILE)},
         only_existing=("path",),
-        composed=("changes", conversation.begin),
+        composed=(CHANGES, conversation.view),
     )
     async def edit_file(arguments: EditFileArguments, context: ToolContext) -> ToolOutput[FileChange]:
         """Replaces, removes or adds lines in a file; the rest stays."""

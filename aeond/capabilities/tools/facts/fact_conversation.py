@@ -6,8 +6,8 @@ measurements.
 
 from typing import Final
 
-from aeond.domain.tools import Composition, ToolContext
-from aeond.domain.values import JsonObject, JsonValue
+from aeond.domain.tools import Composition, CompositionView, ToolContext
+from aeond.domain.values import JsonObject
 
 MAX_TOKENS: Final = 250
 _INSTRUCTIONS: Final = """\
@@ -46,14 +46,14 @@ _NOTED: Final = (
 )
 
 
-def fact_conversation() -> Composition:
-    """The conversation about `key` and `value`. The remembered facts stand above the request: there is nothing else to view."""
-    examples: tuple[tuple[str, str, JsonValue], ...] = tuple(
-        (_FACTS, request, {"key": key, "value": value}) for request, key, value in _NOTED
-    )
-    return Composition(_INSTRUCTIONS, examples, "", _SCHEMA, max_tokens=MAX_TOKENS)
+FACT: Final = Composition(
+    ("key", "value"),
+    _INSTRUCTIONS,
+    tuple((_FACTS, request, {"key": key, "value": value}) for request, key, value in _NOTED),
+    max_tokens=MAX_TOKENS,
+)
 
 
-async def begin(_arguments: JsonObject, _context: ToolContext, _request: str) -> Composition:
-    """The conversation, whatever the request."""
-    return fact_conversation()
+async def fact_view(_arguments: JsonObject, _context: ToolContext, _request: str) -> CompositionView:
+    """Nothing: the remembered facts stand above the request."""
+    return CompositionView("", _SCHEMA)

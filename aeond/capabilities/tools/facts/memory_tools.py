@@ -7,7 +7,7 @@ from typing import Annotated, Any, Final
 
 from pydantic import BaseModel, Field
 
-from aeond.capabilities.tools.facts.fact_conversation import begin
+from aeond.capabilities.tools.facts.fact_conversation import FACT, fact_view
 from aeond.capabilities.tools.facts.same_fact import same_facts
 from aeond.capabilities.tools.function_tool import FunctionTool, tool
 from aeond.domain.facts import Fact, FactSource
@@ -125,7 +125,7 @@ def memory_tools(
         effect=Effect.MEMORY,
         idempotent=True,
         example={"key": "favourite colour", "value": "green"},
-        composed=(("key", "value"), begin),
+        composed=(FACT, fact_view),
         reconcile=remembered,
         targets=written,
     )

@@ -1,8 +1,9 @@
-"""Previews of a workspace: the names of its files, and the line that each begins with.
+"""Previews of a workspace: the names of its files, the line that each begins with, and how large and old it is.
 
 Blocking: to be called in a thread.
 """
 
+import contextlib
 import os
 from collections.abc import Iterator, Sequence
 from typing import Final
@@ -17,6 +18,16 @@ MAX_DEPTH: Final = 6
 MAX_LINE_CHARS: Final = 48
 _HEAD_BYTES: Final = 256
 _MIN_LETTERS: Final = 3
+
+
+@frozen
+class Preview:
+    """The first line of a file with at least three letters or digits, cut to MAX_LINE_CHARS ("" if it is no text), its size in
+    bytes, and when it was last changed, in nanoseconds since 1970."""
+
+    line: str
+    size: int
+    changed: int
 
 
 @frozen
@@ -68,22 +79,19 @@ def places(
     return Places(tuple(sorted(found[False])), tuple(sorted(found[True])), whole)
 
 
-def first_lines(
+def previews(
     files: ContainedFiles, workspace: str, paths: Sequence[str], stopped: Stopped
-) -> dict[str, str]:
-    """For each path the first line with at least three letters or digits, cut to MAX_LINE_CHARS; "" for a file
-    that is not text or cannot be read."""
-    lines: dict[str, str] = {}
+) -> dict[str, Preview]:
+    """The previews by path; without those of files that cannot be read."""
+    seen: dict[str, Preview] = {}
     for path in paths:
         if stopped():
             break
-        try:
-            with files.open_file(path, workspace) as opened:
-                head = os.pread(opened, _HEAD_BYTES, 0)
-        except ToolError:
-            head = b""
-        lines[path] = _first_informative(head)
-    return lines
+        with contextlib.suppress(ToolError), files.open_file(path, workspace) as opened:
+            facts = os.fstat(opened)
+            line = _first_informative(os.pread(opened, _HEAD_BYTES, 0))
+            seen[path] = Preview(line, facts.st_size, facts.st_mtime_ns)
+    return seen
 
 
 def _entries(

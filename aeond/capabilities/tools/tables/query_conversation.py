@@ -7,7 +7,7 @@ from typing import Final
 
 from aeond.capabilities.tools.tables.reading import Table
 from aeond.capabilities.tools.tables.statements import columns_text, table_name
-from aeond.domain.tools import Composition
+from aeond.domain.tools import Composition, CompositionView
 from aeond.domain.values import JsonObject, JsonValue
 
 MAX_VIEW_ROWS: Final = 30
@@ -63,11 +63,12 @@ _EXAMPLES: Final[tuple[tuple[str, str, JsonValue], ...]] = (
 )
 
 
-def query_conversation(table: Table, path: str) -> Composition:
-    """The conversation about the `query` over this table."""
-    return Composition(
-        _INSTRUCTIONS, _EXAMPLES, table_view(table, path), _SCHEMA, facts=False, max_tokens=MAX_TOKENS
-    )
+QUERY: Final = Composition(("query",), _INSTRUCTIONS, _EXAMPLES, facts=False, max_tokens=MAX_TOKENS)
+
+
+def query_view(table: Table, path: str) -> CompositionView:
+    """The table, for a statement over it."""
+    return CompositionView(table_view(table, path), _SCHEMA)
 
 
 def table_view(table: Table, path: str) -> str:

@@ -12,14 +12,14 @@ from aeond.capabilities.tools.files.contained_files import ContainedFiles
 from aeond.capabilities.tools.files.path_matching import file_target
 from aeond.capabilities.tools.files.previews import file_names
 from aeond.capabilities.tools.function_tool import FunctionTool, tool
-from aeond.capabilities.tools.tables.query_conversation import csv_text, query_conversation
+from aeond.capabilities.tools.tables.query_conversation import QUERY, csv_text, query_view
 from aeond.capabilities.tools.tables.reading import Table, read_table
 from aeond.capabilities.tools.tables.statements import select, table_name
 from aeond.capabilities.tools.trust import Trusts, trust_all
 from aeond.capabilities.tools.worker_threads import Stopped, WorkerThreads
 from aeond.domain.names import nearest, same_form
 from aeond.domain.policy import Access, Target
-from aeond.domain.tools import Composition, Effect, ToolContext
+from aeond.domain.tools import CompositionView, Effect, ToolContext
 from aeond.domain.values import JsonObject
 from aeond.errors import ToolError
 
@@ -68,9 +68,9 @@ def query_table_tool(
             )
         )
 
-    async def conversation(arguments: JsonObject, context: ToolContext, _request: str) -> Composition | None:
+    async def view(arguments: JsonObject, context: ToolContext, _request: str) -> CompositionView | None:
         return await threads.run(
-            lambda _stopped: _begun(files, trusts, str(arguments.get("path", "")), context.workspace)
+            lambda _stopped: _view(files, trusts, str(arguments.get("path", "")), context.workspace)
         )
 
     @tool(
@@ -78,7 +78,7 @@ def query_table_tool(
         targets=read,
         example={"path": "expenses.csv", "query": "SELECT month, SUM(amount) FROM expenses GROUP BY month"},
         candidates={"path": tables},
-        composed=("query", conversation),
+        composed=(QUERY, view),
     )
     async def query_table(arguments: QueryTableArguments, context: ToolContext) -> QueryTableResult:
         """Finds, counts, compares or adds up rows of a csv or tsv file."""
@@ -105,14 +105,14 @@ def _answered(
     )
 
 
-def _begun(files: ContainedFiles, trusts: Trusts, path: str, workspace: str) -> Composition | None:
-    """The conversation in which a small model writes the query; none for a file that is not trusted, because its content would
-    be read before the policy has decided about the call."""
+def _view(files: ContainedFiles, trusts: Trusts, path: str, workspace: str) -> CompositionView | None:
+    """The table, for the conversation in which a small model writes the query; None for a file that is not trusted, because its
+    content would be read before the policy has decided about the call."""
     meant = _meant(files, path, workspace)
     if not trusts(file_target(files, meant, workspace, Access.READ).name, workspace):
         return None
     table = read_table(_text(files, meant, workspace))
-    return query_conversation(table, meant)
+    return query_view(table, meant)
 
 
 def _read(files: ContainedFiles, path: str, workspace: str) -> tuple[Table, str, str]:

@@ -48,16 +48,17 @@ class Composer:
         grant: Grant,
     ) -> ToolCall | None:
         """The call with its composed arguments. What is to be kept in memory and repeats a fact is written again without facts in
-        view. None if the tool begins no conversation, the budget has no room for it, or
+        view. None if the tool shows nothing, the budget has no room for it, or
         the model writes nothing that the tool takes."""
-        composition = await self.invoker.composition(call, run.tool_context("", ""), run.text)
+        composition = spec.composition
+        view = await self.invoker.composition_view(call, run.tool_context("", ""), run.text)
         room = min(grant.left.tokens, self.llm.capabilities.context_length) - USEFUL_TOKENS
-        if composition is None or grant.left.llm_calls < 1 or room <= 0:
+        if composition is None or view is None or grant.left.llm_calls < 1 or room <= 0:
             return None
 
         def build(result_chars: int) -> tuple[Message, ...]:
             results = [(turn.call.tool, turn.result) for turn in turns_of(steps, result_chars)]
-            return composing_messages(composition, run, situation, results)
+            return composing_messages(composition, view.text, run, situation, results)
 
         longest = min(results_length(steps), MAX_RESULT_CHARS)
         fitted = await fit_prompt(self.llm, build, longest, room, ())
@@ -66,7 +67,7 @@ class Composer:
         request = LLMRequest(
             fitted.value.messages,
             max_tokens=composition.max_tokens,
-            schema=composition.schema,
+            schema=view.schema,
             fixed=True,
             deadline_seconds=SECONDS,
         )

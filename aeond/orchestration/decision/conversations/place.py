@@ -13,10 +13,11 @@ from aeond.domain.runs.run import RunSnapshot
 from aeond.domain.runs.situations import Situation
 from aeond.orchestration.budget.budgeted_llm import BudgetedLLM
 from aeond.orchestration.decision.conversations.odds import LIKELY, log_odds
+from aeond.orchestration.decision.interfaces import FILE_CHANGES
 from aeond.orchestration.prompts.subject_prompts import FILE, MEMORY, WORLD, place_messages
 from aeond.ports import LLMAdapter
 
-EFFECTS: Final = {MEMORY: (Effect.MEMORY,), FILE: (Effect.WRITE_CONTAINED, Effect.WRITE_OUTSIDE)}
+EFFECTS: Final = {MEMORY: (Effect.MEMORY,), FILE: FILE_CHANGES}
 """The effects of the tools that act in a place. Which ones act in the world is not known."""
 _PLACES: Final = (MEMORY, FILE, WORLD)
 

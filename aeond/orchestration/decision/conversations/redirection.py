@@ -13,10 +13,19 @@ from aeond.domain.runs.run import RunSnapshot
 from aeond.domain.runs.situations import Situation
 from aeond.domain.tools import ToolSpec
 from aeond.frozen import frozen
+from aeond.orchestration.context.new_files import names_new_file
 from aeond.orchestration.context.statements import last_question
+from aeond.orchestration.decision.conversations.content import comes_from_files
 from aeond.orchestration.decision.conversations.place import EFFECTS, place_of
 from aeond.orchestration.decision.conversations.subject import Subject, subject_of
-from aeond.orchestration.decision.interfaces import CHANGES, GiveAnswer, Offer, acts_here
+from aeond.orchestration.decision.interfaces import (
+    CHANGES,
+    FILE_CHANGES,
+    GiveAnswer,
+    Offer,
+    acts_here,
+    makes_new,
+)
 from aeond.orchestration.prompts.subject_prompts import MEMORY, WORLD
 from aeond.ports import LLMAdapter
 
@@ -41,22 +50,24 @@ class Redirection:
         """The offer in place of a first call of this tool; None if the call suits the request.
 
         In place of a look a calculation may be needed. A call that would change something is decided again without such tools if no
-        change is wanted, without any if general knowledge may be enough, and with those of the place where it is wanted if that is
-        another one. Whether a removal is wanted is not asked: it has a question of its own (`PartOrWhole`). Of which place a tool is
+        change is wanted, without any if general knowledge may be enough, and with those of the place where it is wanted if that is another one. Whether a removal is wanted is not asked: it has a question of its own (`PartOrWhole`). Of which place a tool is
         that knows no values is not known.
         """
         if spec is None or not offer.answer or not self._can_ask(grant):
             return None
         if spec.effect is Effect.READ and _gives_operands(run):
-            return _computing(await subject_of(self.llm, run, grant), offer, run)
+            return _computing(await subject_of(self.llm, run, grant), offer)
         if spec.effect not in CHANGES:
             return None
+        if spec.effect in FILE_CHANGES and names_new_file(run, situation):
+            return await self._of_new_file(spec, offer, run, grant)
         if not spec.for_part:
             subject = await subject_of(self.llm, run, grant)
             if subject.wants_no_change and subject.is_knowledge:
                 return Offer()
             if subject.wants_no_change:
-                return _computing(subject, offer, run) or offer.without_effects(CHANGES)
+                computing = _computing(subject, offer) if _gives_operands(run) else None
+                return computing or offer.without_effects(CHANGES)
         if not acts_here(spec) or not self._can_ask(grant):
             return None
         place = await place_of(self.llm, run, situation, grant)
@@ -66,6 +77,19 @@ class Redirection:
             return None
         acting = offer.to_act(EFFECTS[place])
         return acting if acting.tools else None
+
+    async def _of_new_file(
+        self, spec: ToolSpec, offer: Offer, run: RunSnapshot, grant: Grant
+    ) -> Offer | None:
+        """For a request that names a new file: a look if its content comes from files, the tools that make one in place of a call
+        that changes another file."""
+        if not makes_new(spec):
+            other = offer.to_create()
+        elif spec.for_existing and await comes_from_files(self.llm, run, grant):
+            other = offer.to_look((Effect.READ,))
+        else:
+            return None
+        return other if other.tools else None
 
     async def of_text(
         self,
@@ -78,11 +102,13 @@ class Redirection:
     ) -> Offer | None:
         """The offer in place of an answer or a refusal; None if that suits the subject.
 
-        An answer does not where a change is surely wanted, nor without a calculation where one is needed. A refusal does not where
+        An answer does not where a change is surely wanted, nor without a calculation where one is needed, be its numbers written as
+        digits or words. A refusal does not where
         nothing is to be done, so that a look may tell, nor where it is known that something is to be done in the memory or in a file;
         what asks the memory a question is looked up there.
         """
-        if computing := _computing(subject, offer, run):
+        computing = _computing(subject, offer)
+        if computing and (given.fulfilled or _gives_operands(run)):
             return computing
         if given.fulfilled:
             return await self._to_change(subject, offer, run, situation, grant)
@@ -104,8 +130,10 @@ class Redirection:
     async def _to_change(
         self, subject: Subject, offer: Offer, run: RunSnapshot, situation: Situation, grant: Grant
     ) -> Offer | None:
-        """The tools that change something, of one place if that is known, and a refusal."""
-        if not subject.wants_change:
+        """The tools that change something, of one place if that is known, and a refusal; where the request names a new file, it is
+        enough that a change is likelier than not."""
+        creating = names_new_file(run, situation) and not subject.wants_no_change
+        if not subject.wants_change and not creating:
             return None
         place = await place_of(self.llm, run, situation, grant) if self._can_ask(grant) else ""
         changing = offer.to_change(EFFECTS.get(place, CHANGES))
@@ -116,12 +144,11 @@ class Redirection:
 
 
 def _gives_operands(run: RunSnapshot) -> bool:
+    """Whether the request has at least two numbers, so that a calculation needs no look into files."""
     return len(_NUMBER.findall(run.text)) >= _OPERANDS
 
 
-def _computing(subject: Subject, offer: Offer, run: RunSnapshot) -> Offer | None:
-    """The tools that compute, for a request that needs a calculation and gives numbers for it."""
-    if not subject.is_computation or not _gives_operands(run):
-        return None
+def _computing(subject: Subject, offer: Offer) -> Offer | None:
+    """The tools that compute, for a request that needs a calculation."""
     computing = offer.to_compute()
-    return computing if computing.tools else None
+    return computing if subject.is_computation and computing.tools else None

@@ -38,7 +38,7 @@ async def test_a_first_failure_is_no_end() -> None:
     """After one of the first failures a run can try again or look elsewhere, and change nothing else; then it may end."""
     failed = ran(calls("s1", "look", path="a"), error="no such file")
     once = await offers().next(after_pass(1, failed), IN_VIEW)
-    assert ([one.name for one in once.tools], once.answer) == (["look"], False)
+    assert ([one.name for one in once.tools], once.answer) == (["list", "look"], False)
     again = [
         ran(calls(f"s{number}", "look", path="a"), error="no such file") for number in range(MAX_RETRIES + 1)
     ]
@@ -47,12 +47,21 @@ async def test_a_first_failure_is_no_end() -> None:
     assert recovered.answer
 
 
-async def test_names_in_view_are_not_listed_after_a_failure() -> None:
-    """After a failure, names of files can be listed only if some of them are not in view."""
+async def test_names_in_view_are_not_listed() -> None:
+    """Names of files can be listed unless all of them are in view, also after a failure."""
     run = after_pass(1, ran(calls("s1", "look", path="a"), error="no such file"))
-    for more, offered in ((False, ["look"]), (True, ["list", "look"])):
-        offer = await offers().next(run, replace(IN_VIEW, more_files=more))
-        assert [one.name for one in offer.tools] == offered
+    files = (("a", "1"), ("b", "2"))
+    for situation, listed in (
+        (replace(IN_VIEW, files=files), []),
+        (replace(IN_VIEW, files=files, more_files=True), ["list"]),
+        (IN_VIEW, ["list"]),
+    ):
+        assert [one.name for one in (await offers().next(run, situation)).tools] == [*listed, "look"]
+        assert [one.name for one in (await offers().first(run_of(), situation)).tools] == [
+            "add",
+            *listed,
+            "look",
+        ]
 
 
 async def test_a_restricted_run_is_offered_its_own_tools() -> None:

@@ -16,7 +16,9 @@ RUN = RunSnapshot("r1", request=RunRequest("Where is fact 7?"))
 def situations(memory: InMemoryMemory, *names: str, clock: ManualClock | None = None) -> ObservedSituations:
     async def view(workspace: str, most: int, near: str) -> WorkspaceView:
         listed = tuple((name, name.upper()) for name in sorted(names[:most]))
-        return WorkspaceView(listed, len(names) > most, (("a.txt:1", near),))
+        return WorkspaceView(
+            listed, len(names) > most, (("a.txt:1", near),), names[0] if names else "", "b.txt"
+        )
 
     return ObservedSituations(clock or ManualClock(), memory, view)
 
@@ -29,7 +31,8 @@ async def test_files_and_facts_are_in_view() -> None:
     assert seen.files == (("a.txt", "A.TXT"), ("b.txt", "B.TXT"))
     assert seen.facts == (("gate", 7),)
     assert seen.lines == (("a.txt:1", RUN.text),)
-    assert (seen.more_files, seen.more_facts) == (False, False)
+    assert (seen.more_files, seen.more_facts, seen.shows_all_files) == (False, False, True)
+    assert (seen.newest, seen.largest) == ("b.txt", "b.txt")
     assert "day " in seen.time
 
 
@@ -39,7 +42,7 @@ async def test_more_than_is_shown_is_said() -> None:
     for number in range(MAX_FACTS + 5):
         await memory.write(f"fact {number}", number)
     seen = await situations(memory, *(f"{n}.txt" for n in range(MAX_FILES + 5))).observe(RUN)
-    assert (len(seen.files), seen.more_files) == (MAX_FILES, True)
+    assert (len(seen.files), seen.more_files, seen.shows_all_files) == (MAX_FILES, True, False)
     assert seen.more_facts
     assert "fact 7" in [key for key, _ in seen.facts]
 

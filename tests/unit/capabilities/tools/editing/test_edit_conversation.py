@@ -4,6 +4,7 @@ from pathlib import Path
 import pytest
 
 from aeond.capabilities.tools.editing.edit_conversation import (
+    CHANGES,
     MAX_CHANGES,
     MAX_SEEN_BYTES,
     MAX_SHOWN_LINES,
@@ -13,7 +14,7 @@ from aeond.capabilities.tools.editing.writing import EditFileArguments
 from aeond.capabilities.tools.files.contained_files import ContainedFiles
 from aeond.capabilities.tools.files.safe_open import resolve_in_kernel
 from aeond.capabilities.tools.worker_threads import WorkerThreads
-from aeond.domain.tools import Composition
+from aeond.domain.tools import CompositionView
 from aeond.domain.values import JsonValue
 from aeond.schemas.checker import SchemaChecker
 from tests.support.tools import CONTEXT
@@ -21,37 +22,33 @@ from tests.support.tools import CONTEXT
 LIST = "# To pack\n- rope\n- map\n\n- rope\n"
 
 
-async def begun(
+async def shown_of(
     folder: Path, text: str | bytes, request: str = "drop the map", *, trusted: bool = True
-) -> Composition | None:
+) -> CompositionView | None:
     (folder / "list.md").write_bytes(text if isinstance(text, bytes) else text.encode())
     conversation = EditConversation(
         ContainedFiles(resolve_in_kernel), WorkerThreads(), lambda _path, _workspace: trusted
     )
-    return await conversation.begin({"path": "list"}, replace(CONTEXT, workspace=str(folder)), request)
+    return await conversation.view({"path": "list"}, replace(CONTEXT, workspace=str(folder)), request)
 
 
-def admits(composition: Composition, value: JsonValue) -> bool:
-    return not SchemaChecker().check(value, composition.schema, "CHANGES")
+def admits(view: CompositionView, value: JsonValue) -> bool:
+    return not SchemaChecker().check(value, view.schema, "CHANGES")
 
 
 async def test_the_file_is_in_view_and_its_lines_are_values(tmp_path: Path) -> None:
     """The view shows the whole file that the path means, and the changes may name its lines and no others."""
-    composition = await begun(tmp_path, LIST)
-    assert composition is not None
-    assert composition.view == f"list.md:\n{LIST.rstrip()}"
-    assert admits(
-        composition, [{"remove": "- map"}, {"replace": "- rope", "with": "- cord"}, {"add": "- tent"}]
-    )
+    view = await shown_of(tmp_path, LIST)
+    assert view is not None
+    assert view.text == f"list.md:\n{LIST.rstrip()}"
+    assert admits(view, [{"remove": "- map"}, {"replace": "- rope", "with": "- cord"}, {"add": "- tent"}])
     for wrong in ([{"remove": "- tent"}], [{"remove": ""}], [], [{"add": "a"}] * (MAX_CHANGES + 1)):
-        assert not admits(composition, wrong)
+        assert not admits(view, wrong)
 
 
-async def test_the_examples_are_valid_changes(tmp_path: Path) -> None:
+def test_the_examples_are_valid_changes() -> None:
     """Each worked example has the form of the changes that the tool takes."""
-    composition = await begun(tmp_path, LIST)
-    assert composition is not None
-    for view, _request, value in composition.examples:
+    for view, _request, value in CHANGES.examples:
         EditFileArguments.model_validate({"path": view.partition(":")[0], "changes": value})
 
 
@@ -59,22 +56,22 @@ async def test_a_long_file_is_shown_by_the_lines_near_the_request(tmp_path: Path
     """Of a long file the first line, the last ones and those near the request are shown, with the gaps marked."""
     lines = [f"line {number}" for number in range(MAX_SHOWN_LINES * 3)]
     lines[70] = "the lighthouse keeper"
-    composition = await begun(tmp_path, "\n".join(lines), "who keeps the lighthouse")
-    assert composition is not None
-    shown = composition.view.splitlines()
+    view = await shown_of(tmp_path, "\n".join(lines), "who keeps the lighthouse")
+    assert view is not None
+    shown = view.text.splitlines()
     assert shown[:4] == ["list.md:", "line 0", "...", "the lighthouse keeper"]
     assert shown[-3:] == lines[-3:]
-    assert not admits(composition, [{"remove": "..."}])
+    assert not admits(view, [{"remove": "..."}])
 
 
 async def test_long_lines_are_shown_as_far_as_they_are_near_the_request(tmp_path: Path) -> None:
     """A file whose few lines are too long together is shown like one of many lines."""
     lines = [f"{number} {'word ' * 30}" for number in range(50)]
     lines[20] = "the lighthouse keeper"
-    composition = await begun(tmp_path, "\n".join(lines), "who keeps the lighthouse")
-    assert composition is not None
-    assert "...\nthe lighthouse keeper\n..." in composition.view
-    assert len(composition.view) < 1_000
+    view = await shown_of(tmp_path, "\n".join(lines), "who keeps the lighthouse")
+    assert view is not None
+    assert "...\nthe lighthouse keeper\n..." in view.text
+    assert len(view.text) < 1_000
 
 
 @pytest.mark.parametrize(
@@ -82,9 +79,9 @@ async def test_long_lines_are_shown_as_far_as_they_are_near_the_request(tmp_path
 )
 async def test_what_cannot_be_shown_begins_no_conversation(tmp_path: Path, text: bytes) -> None:
     """No conversation begins about a file that is no text, has no line to name, or is too large to show."""
-    assert await begun(tmp_path, text) is None
+    assert await shown_of(tmp_path, text) is None
 
 
 async def test_an_untrusted_file_begins_no_conversation(tmp_path: Path) -> None:
     """The content of an untrusted file does not reach a conversation before a run has read it."""
-    assert await begun(tmp_path, LIST, trusted=False) is None
+    assert await shown_of(tmp_path, LIST, trusted=False) is None

@@ -1,7 +1,7 @@
 """The conversation in which a fact is written."""
 
 from aeond.capabilities.embedding.no_embedder import NoEmbedder
-from aeond.capabilities.tools.facts.fact_conversation import fact_conversation
+from aeond.capabilities.tools.facts.fact_conversation import FACT
 from aeond.capabilities.tools.facts.memory_tools import memory_tools
 from aeond.capabilities.tools.registry import Registry
 from aeond.domain.tools import ToolCall
@@ -17,6 +17,6 @@ def test_each_example_is_a_call() -> None:
     registry = Registry()
     registry.register(remember)
     check = PlanValidator(registry, ())
-    for _view, _request, written in fact_conversation().examples:
+    for _view, _request, written in FACT.examples:
         assert set(as_object(written)) == set(remember.spec.composed)
         assert check.validate_tool_call(ToolCall("remember", as_object(written)), remember.spec) == ()

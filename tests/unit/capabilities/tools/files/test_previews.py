@@ -1,7 +1,7 @@
 from pathlib import Path
 
 from aeond.capabilities.tools.files.contained_files import ContainedFiles
-from aeond.capabilities.tools.files.previews import MAX_DEPTH, MAX_LINE_CHARS, file_names, first_lines
+from aeond.capabilities.tools.files.previews import MAX_DEPTH, MAX_LINE_CHARS, file_names, previews
 from aeond.capabilities.tools.files.safe_open import best_resolver
 
 
@@ -39,11 +39,21 @@ def test_deep_folders_are_left_out(tmp_path: Path) -> None:
 def test_the_first_telling_line_is_shown(tmp_path: Path) -> None:
     """A line of symbols is skipped, a long line is cut, and a file that is not text has no line."""
     place = furnished(tmp_path)
-    lines = first_lines(files(), place, ["club/rules.md", "a.csv", "photo.jpg", "gone"], lambda: False)
-    assert lines == {"club/rules.md": "# Rules of the club", "a.csv": "name,fee", "photo.jpg": "", "gone": ""}
+    seen = previews(files(), place, ["club/rules.md", "a.csv", "photo.jpg", "gone"], lambda: False)
+    lines = {name: one.line for name, one in seen.items()}
+    assert lines == {"club/rules.md": "# Rules of the club", "a.csv": "name,fee", "photo.jpg": ""}
     assert all(len(line) <= MAX_LINE_CHARS for line in lines.values())
+
+
+def test_size_and_age_are_those_of_the_file(tmp_path: Path) -> None:
+    """A preview has the size of the file, and the time of its last change."""
+    place = furnished(tmp_path)
+    seen = previews(files(), place, ["a.csv", "photo.jpg"], lambda: False)
+    assert {name: one.size for name, one in seen.items()} == {"a.csv": 509, "photo.jpg": 7}
+    assert seen["a.csv"].changed == (tmp_path / "a.csv").stat().st_mtime_ns
 
 
 def test_a_stopped_walk_ends(tmp_path: Path) -> None:
     """A stopped walk ends without listing the rest of the folder."""
     assert file_names(files(), furnished(tmp_path), lambda: True) == []
+    assert previews(files(), str(tmp_path), ["a.csv"], lambda: True) == {}

@@ -5,7 +5,8 @@ import pytest
 from aeond.capabilities.tools.tables.query_conversation import (
     MAX_VIEW_CHARS,
     MAX_VIEW_ROWS,
-    query_conversation,
+    QUERY,
+    query_view,
     table_view,
 )
 from aeond.capabilities.tools.tables.reading import Table, read_table
@@ -17,11 +18,11 @@ MEMBERS = read_table("name,fee\nLena,120\nOmar,95\n")
 
 def test_the_table_is_in_view() -> None:
     """The view names the table and its columns as a statement does, above its rows."""
-    conversation = query_conversation(MEMBERS, "club/members.csv")
-    assert conversation.view == "members(name, fee):\nLena,120\nOmar,95"
+    view = query_view(MEMBERS, "club/members.csv")
+    assert view.text == "members(name, fee):\nLena,120\nOmar,95"
     check = SchemaChecker()
-    assert not check.check("SELECT name FROM members", conversation.schema, "QUERY")
-    assert check.check("DELETE FROM members", conversation.schema, "QUERY")
+    assert not check.check("SELECT name FROM members", view.schema, "QUERY")
+    assert check.check("DELETE FROM members", view.schema, "QUERY")
 
 
 @pytest.mark.parametrize("cell", ["x", "word " * 40])
@@ -35,7 +36,7 @@ def test_of_a_long_table_the_first_rows_are_shown(cell: str) -> None:
 
 def test_the_examples_are_valid_statements() -> None:
     """Each worked example is a statement over the table in its view."""
-    for view, _request, statement in query_conversation(MEMBERS, "members.csv").examples:
+    for view, _request, statement in QUERY.examples:
         name, _, rest = view.partition("(")
         columns, _, rows = rest.partition("):\n")
         table = read_table(f"{columns.replace(', ', ',')}\n{rows}\n")

@@ -67,11 +67,11 @@ async def test_a_small_model_writes_the_query_with_the_table_in_view(folder: Pat
     for trusted in (True, False):
         tool = query_table_tool(ContainedFiles(resolve_in_kernel), WorkerThreads(), partial(_trusts, trusted))
         context = within(CONTEXT, folder)
-        begun = await invoker_of(tool).composition(
+        begun = await invoker_of(tool).composition_view(
             ToolCall("query_table", {"path": "members"}), context, "who?"
         )
         assert (begun is not None) == trusted
-        assert begun is None or begun.view.startswith("members(name, fee, paid):\nLena,120,yes")
+        assert begun is None or begun.text.startswith("members(name, fee, paid):\nLena,120,yes")
 
 
 @pytest.mark.parametrize("path", ["members.csv", "Club/Members.csv", "members", "club/members"])

@@ -7,17 +7,18 @@ import pytest
 from aeond.capabilities.llm.adapters.scripted import Rule, ScriptedLLM
 from aeond.domain.outcome import Outcome
 from aeond.domain.runs.situations import Situation
-from aeond.domain.tools import Composition, Effect, ToolCall
+from aeond.domain.tools import Composition, CompositionView, Effect, ToolCall, ToolSpec
 from aeond.domain.values import JsonObject
 from aeond.orchestration.interfaces import RouteChoice, discard_text
 from tests.support.deciders import Composing, WholeTool, decider_of
 from tests.support.strategy import TEXT, grant, registry, run_of, spec
 
 NOTES: JsonObject = {"type": "array", "items": TEXT}
+COMPOSITION = Composition(("notes",), "Say what changes.", (("old:\nx", "drop x", ["x"]),))
 CHANGE = replace(
     spec("change", {"path": TEXT, "notes": NOTES}, ("path", "notes"), Effect.WRITE_CONTAINED),
     candidates=("path",),
-    composed=("notes",),
+    composition=COMPOSITION,
 )
 WRITE = replace(
     spec("write", {"path": TEXT, "text": TEXT}, ("path", "text"), Effect.WRITE_CONTAINED),
@@ -25,14 +26,16 @@ WRITE = replace(
 )
 ITEM: JsonObject = {"enum": ["a", "b"]}
 VIEW = "list:\na\nb"
-COMPOSITION = Composition(
-    "Say what changes.", (("old:\nx", "drop x", ["x"]),), VIEW, {"type": "array", "items": ITEM}
-)
+SHOWN = CompositionView(VIEW, {"type": "array", "items": ITEM})
 FACTS = Situation(facts=(("boat", "Ida"),))
 
 
 async def chosen(
-    decision: object, written: object, composition: Composition | None = COMPOSITION, calls: int = 10
+    decision: object,
+    written: object,
+    view: CompositionView | None = SHOWN,
+    calls: int = 10,
+    change: ToolSpec = CHANGE,
 ) -> tuple[Outcome[RouteChoice], ScriptedLLM]:
     rules = (
         Rule.model_validate({"contains": "Say what changes.", "json": written}),
@@ -40,8 +43,8 @@ async def chosen(
         Rule.model_validate({"json": {"change": {"path": "list", "notes": ["guessed"]}}}),
     )
     tools = registry(WRITE)
-    tools.register(WholeTool(CHANGE))
-    decider, llm = decider_of(rules, tools, FACTS, Composing({}, ("list",), composition))
+    tools.register(WholeTool(change))
+    decider, llm = decider_of(rules, tools, FACTS, Composing({}, ("list",), view))
     return await decider.choose(run_of(request="drop b"), grant(llm_calls=calls), discard_text), llm
 
 
@@ -51,7 +54,7 @@ async def test_the_argument_is_written_with_the_content_in_view() -> None:
     assert choice.value.tool_call == ToolCall("change", {"path": "list", "notes": ["b"]})
     assert choice.ok
     asked = llm.requests[-1]
-    assert asked.schema == COMPOSITION.schema
+    assert asked.schema == SHOWN.schema
     assert [str(message.content) for message in asked.messages] == [
         "Say what changes.",
         "old:\nx\n\nRequest: drop x",
@@ -62,7 +65,11 @@ async def test_the_argument_is_written_with_the_content_in_view() -> None:
 
 async def test_facts_are_left_out_where_none_are_needed() -> None:
     """A conversation that is about its view alone shows no facts."""
-    _, llm = await chosen({"change": {"path": "list"}}, ["b"], replace(COMPOSITION, facts=False))
+    _, llm = await chosen(
+        {"change": {"path": "list"}},
+        ["b"],
+        change=replace(CHANGE, composition=replace(COMPOSITION, facts=False)),
+    )
     assert llm.requests[-1].messages[-1].content == f"{VIEW}\n\nRequest: drop b"
 
 
@@ -75,14 +82,14 @@ async def test_the_decision_is_made_without_the_argument() -> None:
 
 
 @pytest.mark.parametrize(
-    ("written", "composition", "calls"),
-    [(["b"], None, 10), ([3], COMPOSITION, 10), ({"a": 1}, COMPOSITION, 10)],
+    ("written", "view", "calls"),
+    [(["b"], None, 10), ([3], SHOWN, 10), ({"a": 1}, SHOWN, 10)],
 )
 async def test_a_call_that_cannot_be_completed_is_decided_whole(
-    written: object, composition: Composition | None, calls: int
+    written: object, view: CompositionView | None, calls: int
 ) -> None:
     """Where there is nothing to show, or what is written is no argument, the model is asked for the whole call."""
-    choice, llm = await chosen({"change": {"path": "list"}}, written, composition, calls)
+    choice, llm = await chosen({"change": {"path": "list"}}, written, view, calls)
     assert choice.value.tool_call == ToolCall("change", {"path": "list", "notes": ["guessed"]})
     assert "notes" in str(llm.requests[-1].schema)
 
@@ -107,7 +114,8 @@ async def test_what_exists_and_cannot_be_shown_is_replaced() -> None:
 async def test_a_fact_in_view_is_not_kept_again(request_: str, kept: str) -> None:
     """What is to be remembered and repeats a fact that the request does not name is written again without facts in view."""
     keep = replace(
-        spec("keep", {"key": TEXT, "value": TEXT}, ("key", "value"), Effect.MEMORY), composed=("key", "value")
+        spec("keep", {"key": TEXT, "value": TEXT}, ("key", "value"), Effect.MEMORY),
+        composition=Composition(("key", "value"), "Note it.", ()),
     )
     tools = registry()
     tools.register(WholeTool(keep))
@@ -116,8 +124,8 @@ async def test_a_fact_in_view_is_not_kept_again(request_: str, kept: str) -> Non
         Rule.model_validate({"contains": "Note it.", "json": {"key": "mast", "value": "9 m"}}),
         Rule.model_validate({"json": {"keep": {}}}),
     )
-    composition = Composition("Note it.", (), "", {"type": "object"})
-    decider, _ = decider_of(rules, tools, FACTS, Composing({}, composition_of=composition))
+    invoker = Composing({}, view_of=CompositionView("", {"type": "object"}))
+    decider, _ = decider_of(rules, tools, FACTS, invoker)
     chosen = await decider.choose(run_of(request=request_), grant(10), discard_text)
     assert chosen.value.tool_call is not None
     assert chosen.value.tool_call.arguments["value"] == kept

@@ -1,14 +1,16 @@
 """Answers from general knowledge: which these are, and what reaches the client of them."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import pytest
 
 from aeond.capabilities.llm.adapters.scripted import Rule, ScriptedLLM
+from aeond.capabilities.tools.registry import Registry
 from aeond.domain.runs.situations import Situation
 from aeond.orchestration.decision.conversations.knowledge import HELD_CHARS, repeats_a_fact
 from aeond.orchestration.decision.decider import Decider
-from tests.support.deciders import decider_of
+from tests.support.deciders import Composing, WholeTool, decider_of
 from tests.support.strategy import LOOK, grant, registry, run_of
 
 FACTS = Situation(facts=(("boat", "Ida"), ("berth", 12)))
@@ -45,6 +47,23 @@ async def test_general_knowledge_is_answered_in_a_conversation_of_its_own() -> N
     subject, llm = decider({"cannot": "I cannot look that up."}, {"know": -0.3, "files": -2.0})
     assert await chosen(subject) == ("Rivers carry salts.", "Rivers carry salts.")
     assert llm.in_flight == 0
+
+
+async def test_a_reply_that_asks_back_gives_way_to_a_look() -> None:
+    """Where files share words with the request, a plain reply that ends with a question is withdrawn, and a look is made."""
+    near = Situation(lines=(("boat.txt", "built 1988"),))
+    rules = (
+        Rule(contains=SUBJECT, text="know", likely={"know": -0.3, "files": -2.0}),
+        Rule(contains=TALK, text="Which boat?"),
+        Rule.model_validate({"json": {"cannot": "I cannot."}, "times": 1}),
+        Rule.model_validate({"json": {"look": {"path": "a"}}}),
+    )
+    tools = Registry()
+    tools.register(WholeTool(replace(LOOK, candidates=("path",))))
+    subject, _ = decider_of(rules, tools, near, Composing({}, values=("a",)))
+    assert await chosen(subject) == ("", "")
+    subject, _ = decider({"answer": "Hello."}, {"know": -0.3}, "Hello! How are you?")
+    assert await chosen(subject) == ("Hello! How are you?", "Hello! How are you?")
 
 
 async def test_an_answer_from_elsewhere_stays() -> None:

@@ -9,7 +9,7 @@ import pytest
 from aeond.capabilities.llm.adapters.scripted import Rule, ScriptedLLM
 from aeond.domain.llm import LikelyToken
 from aeond.domain.runs.situations import Situation
-from aeond.domain.tools import Composition, Effect, ToolCall
+from aeond.domain.tools import Composition, CompositionView, Effect, ToolCall
 from aeond.orchestration.decision.conversations.part_or_whole import part_odds
 from aeond.orchestration.interfaces import discard_text
 from tests.support.deciders import Composing, WholeTool, decider_of
@@ -21,15 +21,15 @@ DELETE = replace(
 CHANGE = replace(
     spec("change", {"path": TEXT, "notes": TEXT}, ("path", "notes"), Effect.WRITE_CONTAINED),
     candidates=("path",),
-    composed=("notes",),
+    composition=Composition(("notes",), "Say what changes.", ()),
 )
 SEEN = Situation(files=(("list", "a\nb"), ("other", "c")))
 ASKED = "Say in one word what: whole"
-SHOWN = Composition("Say what changes.", (), "list:\na\nb", TEXT)
+SHOWN = CompositionView("list:\na\nb", TEXT)
 
 
 async def decided(
-    likely: Mapping[str, float], *, path: str = "list", calls: int = 10, shown: Composition | None = SHOWN
+    likely: Mapping[str, float], *, path: str = "list", calls: int = 10, shown: CompositionView | None = SHOWN
 ) -> tuple[ToolCall | None, ScriptedLLM]:
     rules = (
         Rule(contains=ASKED, text=next(iter(likely), "?"), likely=dict(likely)),

@@ -1,0 +1,106 @@
+"""The mechanisms beside the first choice of a small model: in which requests each acts, and an evaluation without some of them.
+
+A request in which a mechanism did not act comes out the same without it, so that only the others need to be repeated.
+"""
+
+import functools
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Any, Final
+
+import pytest
+
+from aeond.daemon.compose import thinking
+from aeond.domain.tools import ToolSpec
+from aeond.orchestration.decision import decider
+from aeond.orchestration.decision.conversations import redirection
+from aeond.orchestration.decision.conversations.composing import Composer
+from aeond.orchestration.decision.conversations.part_or_whole import PartOrWhole
+from aeond.orchestration.decision.conversations.redirection import Redirection
+
+_ACTED: ContextVar[set[str] | None] = ContextVar("acted", default=None)
+
+
+@dataclass(frozen=True)
+class Mechanism:
+    """The function `attribute` of `owner`, async unless it is `plain`; without the mechanism it returns `off`. It acted
+    where it returned anything else. With a `tool` it is a mechanism of calls of that tool alone."""
+
+    owner: Any
+    attribute: str
+    off: Any
+    plain: bool = False
+    tool: str = ""
+
+    def concerns(self, arguments: Sequence[Any]) -> bool:
+        """Whether a call with these positional arguments is one of this mechanism."""
+        return not self.tool or any(isinstance(one, ToolSpec) and one.name == self.tool for one in arguments)
+
+
+MECHANISMS: Final = {
+    "knowledge": Mechanism(decider, "general_reply", ""),
+    "first call": Mechanism(Redirection, "of_call", None),
+    "first answer": Mechanism(Redirection, "of_text", None),
+    "content": Mechanism(redirection, "comes_from_files", False),
+    "new files": Mechanism(redirection, "names_new_file", False, plain=True),
+    "lines": Mechanism(thinking, "related_lines", (), plain=True),
+    "undone": Mechanism(Redirection, "of_undone", None),
+    "place": Mechanism(redirection, "place_of", ""),
+    "part": Mechanism(PartOrWhole, "means_part", False),
+    "changes": Mechanism(Composer, "complete", None, tool="edit_file"),
+    "expressions": Mechanism(Composer, "complete", None, tool="calculator"),
+    "facts": Mechanism(Composer, "complete", None, tool="remember"),
+    "statements": Mechanism(Composer, "complete", None, tool="query_table"),
+    "invention": Mechanism(decider, "is_invented", False, plain=True),
+}
+"""By name; the last four are conversations in which an argument of one tool is written."""
+
+
+@contextmanager
+def acting() -> Iterator[set[str]]:
+    """Collects the names of the mechanisms that act in what is done meanwhile, tasks that it starts included."""
+    names: set[str] = set()
+    token = _ACTED.set(names)
+    try:
+        yield names
+    finally:
+        _ACTED.reset(token)
+
+
+@contextmanager
+def without(names: Sequence[str]) -> Iterator[None]:
+    """Switches the named mechanisms off, and has all others noted; KeyError for an unknown name."""
+    unknown = set(names) - MECHANISMS.keys()
+    if unknown:
+        raise KeyError(", ".join(sorted(unknown)))
+    with pytest.MonkeyPatch.context() as patch:
+        for name, mechanism in MECHANISMS.items():
+            replaced = _replaced(name, mechanism, off=name in names)
+            patch.setattr(mechanism.owner, mechanism.attribute, replaced)
+        yield
+
+
+def _replaced(name: str, mechanism: Mechanism, *, off: bool) -> Callable[..., Any]:
+    function = getattr(mechanism.owner, mechanism.attribute)
+
+    @functools.wraps(function)
+    async def awaited(*args: Any, **named: Any) -> Any:
+        if off and mechanism.concerns(args):
+            return mechanism.off
+        result = await function(*args, **named)
+        return _noted(name, mechanism, args, result)
+
+    @functools.wraps(function)
+    def called(*args: Any, **named: Any) -> Any:
+        return mechanism.off if off else _noted(name, mechanism, args, function(*args, **named))
+
+    return called if mechanism.plain else awaited
+
+
+def _noted(name: str, mechanism: Mechanism, arguments: Sequence[Any], result: Any) -> Any:
+    acted = _ACTED.get()
+    if acted is not None and result != mechanism.off and mechanism.concerns(arguments):
+        acted.add(name)
+    return result

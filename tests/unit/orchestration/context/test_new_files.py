@@ -1,0 +1,49 @@
+"""New files that a request names."""
+
+from dataclasses import replace
+
+import pytest
+
+from aeond.domain.runs.situations import Situation
+from aeond.orchestration.context.new_files import names_new_file
+from tests.support.strategy import run_of
+
+SEEN = Situation(files=(("club/members.csv", "name,fee"), ("boat.txt", "Ida"), ("old.cfg", "a=1")))
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        "Put the boat's length into length.txt",
+        "leg mir club/beitraege.csv an, bitte",
+        "una lista (compras.md): pan, leche",
+        "the same as old.cfg, but call it new.cfg",
+        "`NOTES.TXT`!",
+    ],
+)
+def test_a_file_that_does_not_exist_is_new(request_: str) -> None:
+    """A word with the ending of a text, or of a file in view, names a file."""
+    assert names_new_file(run_of(request=request_), SEEN)
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        "Put Vera into members.csv",
+        "Put Vera into Club/Member.csv",
+        "it costs 3.75 now.fix that",
+        "look at www.harbour.example or write to omar@club.txt",
+        "at 3 p.m. or e.g. at 4",
+        "Till has left the club",
+    ],
+)
+def test_other_words_name_no_new_file(request_: str) -> None:
+    """Files in view, also those that are spelt almost so, and words without such an ending, are not new."""
+    assert not names_new_file(run_of(request=request_), SEEN)
+
+
+def test_without_all_names_in_view_nothing_is_known_to_be_new() -> None:
+    """What is not in view may exist."""
+    run = run_of(request="Put it into length.txt")
+    assert not names_new_file(run, replace(SEEN, more_files=True))
+    assert not names_new_file(run, Situation())

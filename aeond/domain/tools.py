@@ -29,7 +29,8 @@ EFFECTS_OMITTED: Final = "effects.omitted"
 
 @frozen
 class Composition:
-    """The conversation in which a small model writes these arguments of a call: the value of one, or an object with several.
+    """The conversation in which a small model writes these arguments of a call: the value of one, or an object with several, which may
+    have members that only lead to them.
 
     `instructions` say what to write, `examples` are views and requests with the value written for them. Without `facts` the
     remembered facts are left out: a model that needs none takes them for values of the view. A value longer than `max_tokens` is

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 
 from aeond.domain.messages import Message
+from aeond.domain.runs.run import RunSnapshot
 from aeond.domain.runs.situations import Situation
 from aeond.domain.values import JsonObject
 from aeond.orchestration.answer.answerer import StepAnswerer
@@ -24,7 +25,12 @@ from aeond.orchestration.planning.planner import ModelPlanner
 from aeond.orchestration.prompts.coreference_prompts import REWRITINGS, Dependence, dependence_messages
 from aeond.orchestration.prompts.decision_prompts import composing_opening, removal_messages
 from aeond.orchestration.prompts.preamble import Preamble
-from aeond.orchestration.prompts.subject_prompts import content_messages, place_messages, subject_messages
+from aeond.orchestration.prompts.subject_prompts import (
+    content_messages,
+    place_messages,
+    results_messages,
+    subject_messages,
+)
 from aeond.orchestration.refinement.refiner import ModelRefiner
 from aeond.orchestration.repair.constrained_model import ConstrainedModel
 from aeond.orchestration.repair.supervisor import Supervisor
@@ -100,6 +106,8 @@ def usual_openings(
             yield from (
                 composing_opening(one.composition) for one in specs if one.composition and not one.source
             )
+        if llm.capabilities.likely and not llm.capabilities.tool_calls:
+            yield _fixed(results_messages(RunSnapshot(""), Situation(), ()))
         yield Preamble(registry, validator).usual()
         yield _fixed(dependence_messages("", ""))
         yield from (

@@ -41,6 +41,7 @@ class Mechanism:
 
 MECHANISMS: Final = {
     "knowledge": Mechanism(decider, "general_reply", ""),
+    "results": Mechanism(decider, "results_reply", ""),
     "first call": Mechanism(Redirection, "of_call", None),
     "first answer": Mechanism(Redirection, "of_text", None),
     "content": Mechanism(redirection, "comes_from_files", False),

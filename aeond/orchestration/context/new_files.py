@@ -1,11 +1,14 @@
 """Names of files in a request, by form: whether one of them does not exist yet, so that it is to be made."""
 
 import re
+from dataclasses import replace
 from typing import Final
 
 from aeond.domain.names import TEXT_ENDINGS, close, same_form
 from aeond.domain.runs.run import RunSnapshot
 from aeond.domain.runs.situations import Situation
+from aeond.domain.tools import ToolCall
+from aeond.domain.values import JsonValue
 
 _NAME: Final = re.compile(
     r"(?<![\w./@-])(?:[\w.-]+/)*[\w-]{2,}(\.[a-z][a-z0-9]{0,4})(?![\w/])", re.IGNORECASE
@@ -13,16 +16,33 @@ _NAME: Final = re.compile(
 
 
 def names_new_file(run: RunSnapshot, situation: Situation) -> bool:
-    """Whether the request names a file that is none of those in view, nor spelt almost so. False where not all are in view.
+    """Whether the request names a file that is none of those in view, nor spelt almost so."""
+    return bool(_new_names(run, situation))
+
+
+def spelt_as_named(call: ToolCall, run: RunSnapshot, situation: Situation) -> ToolCall:
+    """The call with the names of new files spelt as in the request, where a small model has spelt them almost so."""
+    names = _new_names(run, situation)
+    spelt: dict[str, JsonValue] = {}
+    for argument, value in call.arguments.items():
+        if isinstance(value, str):
+            meant = [name for name in names if name != _last(value) and close(name, _last(value))]
+            if len(meant) == 1 and _last(value) not in run.text:
+                spelt[argument] = value.removesuffix(_last(value)) + meant[0]
+    return replace(call, arguments={**call.arguments, **spelt})
+
+
+def _new_names(run: RunSnapshot, situation: Situation) -> tuple[str, ...]:
+    """The names of new files, without their folders; none where not all files are in view.
 
     A word counts as the name of a file by its ending: that of a text, or of a file in view.
     """
     if not situation.shows_all_files:
-        return False
+        return ()
     known = [_last(path) for path, _ in situation.files]
     endings = TEXT_ENDINGS | {f".{name.rpartition('.')[2].lower()}" for name in known if "." in name}
     named = [_last(found[0]) for found in _NAME.finditer(run.text) if found[1].lower() in endings]
-    return any(not any(same_form(name, one) or close(name, one) for one in known) for name in named)
+    return tuple(name for name in named if not any(same_form(name, one) or close(name, one) for one in known))
 
 
 def _last(path: str) -> str:

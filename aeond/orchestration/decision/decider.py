@@ -28,12 +28,14 @@ from aeond.domain.runs.situations import Situation
 from aeond.domain.tools import Recovery, ToolCall, ToolSpec
 from aeond.frozen import frozen
 from aeond.orchestration.budget.budgeted_llm import USEFUL_TOKENS
+from aeond.orchestration.context.new_files import names_new_file, spelt_as_named
 from aeond.orchestration.context.prompt_fitting import fit_prompt
 from aeond.orchestration.context.statements import last_question
 from aeond.orchestration.decision.conversations.composing import Composer
 from aeond.orchestration.decision.conversations.knowledge import HELD_CHARS, general_reply, repeats_a_fact
 from aeond.orchestration.decision.conversations.part_or_whole import PartOrWhole
 from aeond.orchestration.decision.conversations.redirection import Redirection
+from aeond.orchestration.decision.conversations.results_reply import results_reply
 from aeond.orchestration.decision.conversations.subject import subject_of
 from aeond.orchestration.decision.interfaces import (
     CallTool,
@@ -49,6 +51,7 @@ from aeond.orchestration.decision.results import results_length, turns_of
 from aeond.orchestration.interfaces import Judgement, RouteChoice, discard_text
 from aeond.orchestration.planning.plan_parsing import describe_call
 from aeond.orchestration.prompts.decision_prompts import REPEATED, request_text
+from aeond.orchestration.prompts.subject_prompts import NOT_SHOWN
 from aeond.ports import LLMAdapter, TextSink
 from aeond.ports.situations import Situations
 
@@ -57,6 +60,8 @@ MAX_FAILURES: Final = 5
 UNSUPPORTED: Final = 0.5  # confidence of an answer that rests on no result
 NOT_FULFILLED: Final = "the request was not carried out"
 
+_LOOKS: Final = 2  # before a decision about a request whose answer no look has shown
+_TELLING_CALLS: Final = 2  # a question about the subject, and an answer from the results
 _NEXT_CALL: Final = Amounts(ttl=1, tool_calls=1, passes=1)
 
 
@@ -97,7 +102,13 @@ class Decider:
 
     async def evaluate(self, snapshot: RunSnapshot, grant: Grant) -> Outcome[Judgement]:
         situation = await self.situations.observe(snapshot)
+        told = await self._told(snapshot, situation, grant)
+        if told and told != NOT_SHOWN:
+            return success(_ended(snapshot, "ANSWERED", told))
         offer = await self.offers.next(snapshot, situation) if _may_go_on(snapshot) else Offer()
+        if told == NOT_SHOWN and len(executed(snapshot)) < _LOOKS:
+            elsewhere = offer.elsewhere([step.step.tool_call for step in executed(snapshot)])
+            offer = elsewhere if elsewhere.tools else offer
         decided = await self._decide(snapshot, situation, offer, grant, discard_text)
         undone = await self._undone(decided.value, offer, snapshot, situation, grant)
         if undone is not None:
@@ -155,6 +166,21 @@ class Decider:
         if held:
             on_text(held)
         return decided
+
+    async def _told(self, snapshot: RunSnapshot, situation: Situation, grant: Grant) -> str:
+        """The answer from the results alone, where a small model was to change nothing and has only looked something up; NOT_SHOWN if
+        they may not show it, "" for other runs."""
+        request = snapshot.request
+        if not self._redirection.possible or request.instructions or request.tools is not None:
+            return ""
+        steps = executed(snapshot)
+        looked = all(self.offers.looks(step.step.tool_call) for step in steps)
+        if not looked or steps[-1].state is not StepState.SUCCEEDED or grant.left.llm_calls <= _TELLING_CALLS:
+            return ""
+        subject = await subject_of(self.llm, snapshot, grant)
+        if not subject.wants_no_change or names_new_file(snapshot, situation):
+            return ""
+        return await results_reply(self.llm, snapshot, situation, steps, grant)
 
     async def _undone(
         self,
@@ -247,6 +273,7 @@ class Decider:
     ) -> ToolCall:
         """The call that is meant, with its composed arguments if they can be written."""
         if not self.llm.capabilities.tool_calls:
+            call = spelt_as_named(call, snapshot, situation)
             call = await self._safer(call, offer, snapshot, situation, grant)
         spec = offer.tool(call.tool)
         if spec is None or set(spec.composed) <= call.arguments.keys():

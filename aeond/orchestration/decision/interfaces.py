@@ -66,29 +66,39 @@ class Offer:
     def to_act(self, effects: Collection[Effect]) -> "Offer":
         """The tools with one of these effects, and those that look here where files are changed; no answer."""
         looks = Effect.MEMORY not in effects
-        tools = tuple(spec for spec in self.tools if spec.effect in effects or (looks and _looks_here(spec)))
+        tools = tuple(spec for spec in self.tools if spec.effect in effects or (looks and looks_here(spec)))
         return replace(self, tools=tools, plan=False, answer=False, refusal=False)
 
     def to_create(self) -> "Offer":
         """The tools that can make a new file, and those that look here; no answer. None where no tool makes one."""
         makes = tuple(spec for spec in self.tools if makes_new(spec))
-        tools = tuple(spec for spec in self.tools if spec in makes or (makes and _looks_here(spec)))
+        tools = tuple(spec for spec in self.tools if spec in makes or (makes and looks_here(spec)))
         return replace(self, tools=tools, plan=False, answer=False, refusal=False)
 
     def beyond(self) -> "Offer":
         """The tools of which it is not known what they do, and a refusal in place of an answer."""
-        tools = tuple(spec for spec in self.tools if not acts_here(spec) and not _looks_here(spec))
+        tools = tuple(spec for spec in self.tools if not acts_here(spec) and not looks_here(spec))
         return replace(self, tools=tools, plan=False, answer=False, refusal=True)
 
     def to_compute(self) -> "Offer":
         """The tools that only compute, in place of an answer or a refusal."""
-        tools = tuple(spec for spec in self.tools if spec.effect is Effect.PURE and _looks_here(spec))
+        tools = tuple(spec for spec in self.tools if spec.effect is Effect.PURE and looks_here(spec))
         return replace(self, tools=tools, plan=False, answer=False, refusal=False)
 
     def to_look(self, effects: Collection[Effect] = (Effect.READ, Effect.PURE)) -> "Offer":
         """The tools that look into what exists here or compute from it, in place of an answer or a refusal."""
-        tools = tuple(spec for spec in self.tools if _looks_here(spec) and spec.effect in effects)
+        tools = tuple(spec for spec in self.tools if looks_here(spec) and spec.effect in effects)
         return replace(self, tools=tools, plan=False, answer=False, refusal=False)
+
+    def elsewhere(self, calls: Sequence[ToolCall | None]) -> "Offer":
+        """The tools that look into what exists here, but not at what these calls have named; no answer."""
+        named = [value for call in calls if call is not None for value in call.arguments.values()]
+        values = {key: tuple(one for one in known if one not in named) for key, known in self.values.items()}
+        looking = self.to_look((Effect.READ,))
+        tools = tuple(
+            spec for spec in looking.tools if all(values.get((spec.name, name)) for name in spec.candidates)
+        )
+        return replace(looking, tools=tools, values=values)
 
     def to_change(self, effects: Collection[Effect]) -> "Offer":
         """The tools with one of these effects, if there are any with those that ask the user; a refusal in place of an answer."""
@@ -128,7 +138,7 @@ def makes_new(spec: ToolSpec) -> bool:
     return spec.effect in FILE_CHANGES and acts_here(spec) and not changes_existing(spec)
 
 
-def _looks_here(spec: ToolSpec) -> bool:
+def looks_here(spec: ToolSpec) -> bool:
     """Whether a tool without effects knows what exists here. What other ones are about is not known, so that nothing says that
     they could help with a request which the model refuses."""
     informed = spec.candidates or spec.composed or spec.shows_names or spec.shows_facts

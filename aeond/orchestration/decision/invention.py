@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from datetime import date
 from typing import Final
 
+from aeond.domain.names import same_form
 from aeond.domain.policy import Effect
 from aeond.domain.runs.run import RunSnapshot
 from aeond.domain.runs.situations import Situation
@@ -22,8 +23,8 @@ _DIGITS: Final = re.compile(r"\D+")
 def is_invented(
     call: ToolCall, spec: ToolSpec, run: RunSnapshot, situation: Situation, turns: Iterable[Turn]
 ) -> bool:
-    """Whether the call would keep a number in memory that stands neither in the request, nor in its conversation or a result, or
-    a fact that only repeats its name or the request.
+    """Whether the call would keep a number in memory that stands neither in the request, nor in its conversation, a result or the fact
+    that it corrects, or a fact that only repeats its name or the request.
 
     A date of this year or the next may have been computed from what was said, such as a weekday.
     """
@@ -32,8 +33,13 @@ def is_invented(
     written = [_words(display_json(value)) for value in call.arguments.values()]
     if len(written) > 1 and set[str]().union(*written[1:]) in (written[0], _words(run.text)):
         return True
-    said = _digits(" ".join([run.request.text, run.text, run.context, *(turn.result for turn in turns)]))
     kept = " ".join(map(display_json, call.arguments.values()))
+    named = [display_json(value) for value in call.arguments.values()]
+    corrected = [
+        display_json(value) for name, value in situation.facts if any(same_form(name, one) for one in named)
+    ]
+    results = [turn.result for turn in turns]
+    said = _digits(" ".join([run.request.text, run.text, run.context, *corrected, *results]))
     near = set(_years(situation.time))
     dates = [found for found in _DATE.findall(kept) if not near or _year_of(found) in near]
     for found in dates:

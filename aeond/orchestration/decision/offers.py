@@ -7,9 +7,9 @@ import anyio
 from aeond.domain.plans.plan import StepState
 from aeond.domain.runs.run import RunSnapshot
 from aeond.domain.runs.situations import Situation
-from aeond.domain.tools import Effect, ToolSpec
+from aeond.domain.tools import Effect, ToolCall, ToolSpec
 from aeond.frozen import frozen
-from aeond.orchestration.decision.interfaces import Offer
+from aeond.orchestration.decision.interfaces import Offer, looks_here
 from aeond.orchestration.decision.schema import ANSWER, CANNOT, MAX_VALUES, PLAN
 from aeond.orchestration.execution.tool_visibility import offered_tools, usual_tools
 from aeond.ports import ToolInvoker, ToolRegistry
@@ -55,6 +55,13 @@ class Offers:
         specs = tuple(spec for spec in seen if not (spec.asks_user and spec.name in unanswered))
         helpful = _after_failure(run, specs)
         return await self._with_values(run, helpful or specs, plan=False, answer=not helpful)
+
+    def looks(self, call: ToolCall | None) -> bool:
+        """Whether the call is one of a tool that only looks up what exists here."""
+        spec = next(
+            (one for one in self.registry.specs() if call is not None and one.name == call.tool), None
+        )
+        return spec is not None and looks_here(spec) and spec.effect is Effect.READ
 
     def asking(self, run: RunSnapshot) -> Offer:
         """The tools that ask the user; a refusal if there are none."""

@@ -1,4 +1,4 @@
-"""The prompts with which a small model says what a request is about, and answers from what it knows."""
+"""The prompts with which a small model says what a request is about, and answers from what it knows or was shown."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -92,6 +92,50 @@ _CONTENTS: Final = (
     ("jot this down in notes.txt for me: call Greta about the sails", SAID),
     ("Zrób plik raport.md z podsumowaniem kosztów łodzi", FILES),
 )
+NOT_SHOWN: Final = "?"
+_RESULTS_RULES: Final = f"""\
+You answer a person's request from what is shown above it. Answer in one or two short sentences, in the language of the request, with \
+every number and name that was asked for. If it is not shown, answer only: {NOT_SHOWN}"""
+_RULES: Final = """\
+club/rules.md:
+# Rules of the club
+
+1. No noise after ten.
+2. A guest pays 3 euros a day.
+3. The slip is closed on Mondays.
+4. Keys are with Omar."""
+_BOAT: Final = "boat.txt:\nIda, built 1988\nlength 6.4 m\nred sails"
+_MEMBERS: Final = (
+    "club/members.csv:\nname,fee,paid,since\nLena,120,yes,2019\nOmar,95,no,2012\nTill,120,no,2015"
+)
+_LOG: Final = """\
+boat/engine.log:
+2026-02-01 08:10 start
+2026-02-01 08:14 pressure low, 1.8 bar
+2026-02-01 09:40 stop
+2026-02-03 10:02 start
+2026-02-03 12:30 stop"""
+_COSTS: Final = """\
+boat/costs.json:
+[
+  {"what": "paint", "month": "march", "euros": 48.5},
+  {"what": "rope", "month": "march", "euros": 22},
+  {"what": "lamp", "month": "april", "euros": 61.9}
+]"""
+_ANSWERED: Final = (
+    (_RULES, "Wann ist die Slipanlage zu?", "Sie ist montags geschlossen."),
+    (_BOAT, "what does a new mast cost", NOT_SHOWN),
+    (
+        _MEMBERS,
+        "Who pays more, Lena or Omar? And by how many euros?",
+        "Lena pays more: 120, Omar pays 95, so 25 more.",
+    ),
+    (_LOG, "la pression était basse à quelle heure ?", "À 8 h 14, le 1er février : 1,8 bar."),
+    (_MEMBERS, "¿qué profundidad tiene el puerto?", NOT_SHOWN),
+    (_COSTS, "did the boat cost more in march or in april", "In March: 70.50 euros, in April 61.90."),
+    (_RULES, "u kogo są klucze?", "Klucze ma Omar."),
+    (_MEMBERS, "who still has to pay?", "Omar and Till."),
+)
 _REPLY_RULES: Final = """\
 You are aeond, the assistant on a person's computer. Answer briefly, in the language of the request. In this reply you can \
 only talk: nothing can be looked up, kept or changed."""
@@ -127,6 +171,26 @@ def reply_messages(run: RunSnapshot) -> tuple[Message, ...]:
     rules = f"{_REPLY_RULES}\n\n{instructions}" if instructions else _REPLY_RULES
     said = f"Said before:\n{run.context}\n\n{run.text}" if run.context else run.text
     return (Message(Role.SYSTEM, rules), Message(Role.USER, said))
+
+
+def results_messages(
+    run: RunSnapshot, situation: Situation, results: Sequence[tuple[str, str]]
+) -> tuple[Message, ...]:
+    """The request below what was looked up for it: of each result its place and its text. Asks for the answer alone."""
+    shots = [
+        message
+        for shown, said, answer in _ANSWERED
+        for message in (Message(Role.USER, f"{shown}\n\n{_request(said)}"), Message(Role.AGENT, answer))
+    ]
+    parts = [
+        f"Said before:\n{run.context}" if run.context else "",
+        facts_text(situation) if situation.facts else "",
+        f"Now: {situation.time}" if situation.time else "",
+        *(f"{place}:\n{text}" for place, text in results),
+        _request(run.text),
+    ]
+    asked = Message(Role.USER, "\n\n".join(part for part in parts if part))
+    return (Message(Role.SYSTEM, _RESULTS_RULES), *shots, asked)
 
 
 def _one_word(rules: str, examples: Sequence[tuple[str, str]], request: str) -> tuple[Message, ...]:

@@ -17,7 +17,12 @@ from aeond.orchestration.matching.text_ranking import TextRanking
 from aeond.orchestration.prompts.coreference_prompts import REWRITINGS, dependence_messages
 from aeond.orchestration.prompts.decision_prompts import composing_opening, removal_messages
 from aeond.orchestration.prompts.preamble import Preamble
-from aeond.orchestration.prompts.subject_prompts import content_messages, place_messages, subject_messages
+from aeond.orchestration.prompts.subject_prompts import (
+    content_messages,
+    place_messages,
+    results_messages,
+    subject_messages,
+)
 from aeond.orchestration.repair.supervisor import Supervisor
 from tests.support.deciders import WholeTool
 from tests.support.doubles import PlainInvoker
@@ -85,6 +90,7 @@ def test_prompts_of_a_run_begin_as_the_warm_up_reads_them() -> None:
         content_messages("b")[:-1],
         removal_messages("a", "b")[:-1],
         composing_opening(NOTE),
+        results_messages(run, Situation(), ())[:-1],
         Preamble(tools, check).messages(run),
         *(messages[:-1] for messages in questions),
     )

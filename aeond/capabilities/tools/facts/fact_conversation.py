@@ -1,7 +1,7 @@
 """The conversation in which a small model writes what is to be remembered.
 
-In the conversation of a decision it repeats facts that are in view, or keeps a name without what was said of it. ADR 0100 has the
-measurements.
+In the conversation of a decision it repeats facts that are in view, or keeps a name without what was said of it. It writes what was
+remembered before what is to be remembered, so that what stays true is kept. ADR 0100 has the measurements.
 """
 
 from typing import Final
@@ -11,36 +11,61 @@ from aeond.domain.values import JsonObject
 
 MAX_TOKENS: Final = 250
 _INSTRUCTIONS: Final = """\
-You note down one thing for a person. Reply with a JSON object: key is a short name for it, value is what to keep in mind, with \
-every name and number of the request. What corrects something that is remembered has its key."""
+You note down one thing for a person. Reply with a JSON object: key is a short name for it, was is what is remembered under this name \
+so far, value is what to keep in mind from now on: every name and number of the request, and of what was, all that stays true. What \
+corrects something that is remembered has its key."""
 _SCHEMA: Final[JsonObject] = {
     "type": "object",
-    "properties": {"key": {"type": "string", "minLength": 1}, "value": {"type": "string", "minLength": 1}},
-    "required": ["key", "value"],
+    "properties": {
+        "key": {"type": "string", "minLength": 1},
+        "was": {"type": "string"},
+        "value": {"type": "string", "minLength": 1},
+    },
+    "required": ["key", "was", "value"],
     "additionalProperties": False,
 }
 _FACTS: Final = (
-    "Remembered: boat name = Ida; gate code = 7714; sailmaker = Otto, at the pier; spare oar = in the shed"
+    "Remembered: boat name = Ida; gate code = 7714; harbour office = open Monday to Friday, 8 to 12, Mrs Nowak; "
+    "sailmaker = Otto, at the pier, 45 euros an hour; spare oar = in the shed"
 )
 _NOTED: Final = (
-    ("by the way the gate code is 9021 now", "gate code", "9021"),
+    ("by the way the gate code is 9021 now", "gate code", "7714", "9021"),
     (
         "retiens que le mât fait 9 mètres et la quille 2",
         "mât et quille",
+        "",
         "le mât fait 9 mètres, la quille 2",
     ),
-    ("I get seasick in small boats, just so you know", "seasick", "in small boats"),
-    ("Otto gibt auf. Unsere Segel macht jetzt Greta in Kiel", "sailmaker", "Greta in Kiel"),
+    (
+        "Otto nimmt jetzt 50 Euro, sonst alles wie gehabt",
+        "sailmaker",
+        "Otto, at the pier, 45 euros an hour",
+        "Otto, at the pier, 50 euros an hour",
+    ),
+    ("I get seasick in small boats, just so you know", "seasick", "", "in small boats"),
+    (
+        "the harbour office is open Tuesday to Saturday from May on, same hours",
+        "harbour office",
+        "open Monday to Friday, 8 to 12, Mrs Nowak",
+        "open Tuesday to Saturday, 8 to 12, Mrs Nowak",
+    ),
     (
         "Lena must not eat nuts and Omar cannot swim, keep that in mind",
         "Lena and Omar",
+        "",
         "Lena must not eat nuts, Omar cannot swim",
     ),
-    ("mi puesto es el 12 a partir del 3 de marzo, apúntalo", "puesto", "12 a partir del 3 de marzo"),
-    ("the oar hangs in the cabin these days, what you know is wrong", "spare oar", "hangs in the cabin"),
+    ("mi puesto es el 12 a partir del 3 de marzo, apúntalo", "puesto", "", "12 a partir del 3 de marzo"),
     (
-        "zapamiętaj: pani Nowak z portu ma numer 555 0142, tylko rano",
-        "pani Nowak z portu",
+        "the oar hangs in the cabin these days, what you know is wrong",
+        "spare oar",
+        "in the shed",
+        "hangs in the cabin",
+    ),
+    (
+        "zapamiętaj: pani Kowalska z portu ma numer 555 0142, tylko rano",
+        "pani Kowalska z portu",
+        "",
         "555 0142, tylko rano",
     ),
 )
@@ -49,7 +74,7 @@ _NOTED: Final = (
 FACT: Final = Composition(
     ("key", "value"),
     _INSTRUCTIONS,
-    tuple((_FACTS, request, {"key": key, "value": value}) for request, key, value in _NOTED),
+    tuple((_FACTS, request, {"key": key, "was": was, "value": value}) for request, key, was, value in _NOTED),
     max_tokens=MAX_TOKENS,
 )
 

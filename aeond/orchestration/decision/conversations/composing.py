@@ -75,7 +75,10 @@ class Composer:
         if answered is None or is_cut(answered):
             return None
         written = read_json(answered.text)
-        values = as_object(written.value) if len(spec.composed) > 1 else {spec.composed[0]: written.value}
+        several = as_object(written.value)  # perhaps with members that only lead to the arguments
+        values = {name: several.get(name) for name in spec.composed}
+        if len(spec.composed) == 1:
+            values = {spec.composed[0]: written.value}
         whole = replace(call, arguments={**call.arguments, **values})
         if not written.ok or self.validator.validate_tool_call(whole, spec):
             return None

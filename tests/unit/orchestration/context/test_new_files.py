@@ -5,7 +5,8 @@ from dataclasses import replace
 import pytest
 
 from aeond.domain.runs.situations import Situation
-from aeond.orchestration.context.new_files import names_new_file
+from aeond.domain.tools import ToolCall
+from aeond.orchestration.context.new_files import names_new_file, spelt_as_named
 from tests.support.strategy import run_of
 
 SEEN = Situation(files=(("club/members.csv", "name,fee"), ("boat.txt", "Ida"), ("old.cfg", "a=1")))
@@ -47,3 +48,20 @@ def test_without_all_names_in_view_nothing_is_known_to_be_new() -> None:
     run = run_of(request="Put it into length.txt")
     assert not names_new_file(run, replace(SEEN, more_files=True))
     assert not names_new_file(run, Situation())
+
+
+@pytest.mark.parametrize(
+    ("path", "spelt"),
+    [
+        ("fragmen_hafen.txt", "fragen_hafen.txt"),
+        ("club/fragenhafen.txt", "club/fragen_hafen.txt"),
+        ("fragen_hafen.txt", "fragen_hafen.txt"),
+        ("boat.txt", "boat.txt"),
+        ("answers.txt", "answers.txt"),
+    ],
+)
+def test_a_new_name_is_spelt_as_in_the_request(path: str, spelt: str) -> None:
+    """A name that a model has spelt almost as the request does is the request's; other names stay."""
+    run = run_of(request="Leg fragen_hafen.txt an, eine Zeile: Wann?")
+    call = ToolCall("write", {"path": path, "content": "Wann?"})
+    assert spelt_as_named(call, run, SEEN).arguments == {"path": spelt, "content": "Wann?"}

@@ -95,3 +95,12 @@ async def test_the_user_is_asked_for_it(model_calls: int, tool: str) -> None:
     chosen = await decider.choose(run_of(request="Keep the code."), grant(model_calls), discard_text)
     assert chosen.value.tool_call is not None
     assert chosen.value.tool_call.tool == tool
+
+
+def test_what_a_corrected_fact_says_is_not_invented() -> None:
+    """Numbers of the fact that has the same name may stay; those of other facts are not said of it."""
+    situation = replace(NOW, facts=(("harbour office", "open 8 to 12"), ("gate code", 7714)))
+    run = run_of(request="The harbour office is open on Saturdays too, same hours.")
+    for value, invented_ in (("Saturdays too, 8 to 12", False), ("open 8 to 13", True), ("7714", True)):
+        call = ToolCall("keep", {"key": "Harbour Office", "value": value})
+        assert is_invented(call, KEEP, run, situation, ()) is invented_

@@ -121,7 +121,7 @@ async def test_a_fact_in_view_is_not_kept_again(request_: str, kept: str) -> Non
     tools.register(WholeTool(keep))
     rules = (
         Rule.model_validate({"contains": "boat = Ida\n\n", "json": {"key": "boat", "value": "Ida"}}),
-        Rule.model_validate({"contains": "Note it.", "json": {"key": "mast", "value": "9 m"}}),
+        Rule.model_validate({"contains": "Note it.", "json": {"key": "mast", "was": "", "value": "9 m"}}),
         Rule.model_validate({"json": {"keep": {}}}),
     )
     invoker = Composing({}, view_of=CompositionView("", {"type": "object"}))

@@ -1,0 +1,66 @@
+"""Answers a question from what was looked up, in a separate conversation.
+
+With rules, tools and examples of actions around a result, a small model tells the result in place of the answer. ADR 0102 has the
+measurements.
+"""
+
+from collections.abc import Sequence
+from typing import Final
+
+from aeond.domain.llm import LikelyToken, LLMRequest
+from aeond.domain.messages import Message
+from aeond.domain.plans.steps import StepSnapshot
+from aeond.domain.runs.budgets import Grant
+from aeond.domain.runs.run import RunSnapshot
+from aeond.domain.runs.situations import Situation
+from aeond.domain.values import display_json
+from aeond.orchestration.budget.budgeted_llm import USEFUL_TOKENS, BudgetedLLM, is_cut
+from aeond.orchestration.context.prompt_fitting import fit_prompt
+from aeond.orchestration.decision.conversations.odds import LIKELY, log_odds
+from aeond.orchestration.decision.interfaces import Turn
+from aeond.orchestration.decision.results import results_length, turns_of
+from aeond.orchestration.prompts.subject_prompts import NOT_SHOWN, results_messages
+from aeond.ports import LLMAdapter
+
+MAX_REPLY_TOKENS: Final = 500
+MAX_RESULT_CHARS: Final = 12_000
+REPLY_SECONDS: Final = 300.0
+_NOT_SHOWN_FROM: Final = -3.0  # log-odds against any answer
+
+
+async def results_reply(
+    llm: LLMAdapter, run: RunSnapshot, situation: Situation, steps: Sequence[StepSnapshot], grant: Grant
+) -> str:
+    """The answer, for one call of the grant: NOT_SHOWN if the results may not show what was asked, "" if the model gives none that is
+    complete."""
+    room = min(grant.left.tokens, llm.capabilities.context_length) - USEFUL_TOKENS
+
+    def build(result_chars: int) -> tuple[Message, ...]:
+        return results_messages(run, situation, [_shown(turn) for turn in turns_of(steps, result_chars)])
+
+    fitted = await fit_prompt(llm, build, min(results_length(steps), MAX_RESULT_CHARS), room, ())
+    if fitted.value is None or grant.left.llm_calls < 1:
+        return ""
+    request = LLMRequest(
+        fitted.value.messages,
+        max_tokens=MAX_REPLY_TOKENS,
+        likely=LIKELY,
+        fixed=True,
+        deadline_seconds=REPLY_SECONDS,
+    )
+    answered = (await BudgetedLLM(llm, grant).generate(request)).value
+    if answered is None or is_cut(answered):
+        return ""
+    doubtful = log_odds(answered.likely, _begins, NOT_SHOWN) >= _NOT_SHOWN_FROM
+    return NOT_SHOWN if doubtful or answered.text.startswith(NOT_SHOWN) else answered.text.strip()
+
+
+def _begins(token: LikelyToken) -> str:
+    """What a first token begins: NOT_SHOWN, or any answer."""
+    word = token.text.strip()
+    return NOT_SHOWN if word.startswith(NOT_SHOWN) else word
+
+
+def _shown(turn: Turn) -> tuple[str, str]:
+    """What was looked at, by the arguments of the call, and what was found there."""
+    return ", ".join(map(display_json, turn.call.arguments.values())), turn.result

@@ -1,0 +1,102 @@
+"""Answers from what was looked up: when the results alone are asked, and when a decision goes on."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from aeond.capabilities.llm.adapters.scripted import Rule, ScriptedLLM
+from aeond.capabilities.tools.registry import Registry
+from aeond.domain.plans.evaluations import Evaluation
+from aeond.domain.plans.steps import StepSnapshot
+from aeond.domain.runs.run import RunSnapshot
+from aeond.domain.runs.situations import Situation
+from aeond.domain.tools import Effect, ToolCall
+from aeond.orchestration.decision.decider import Decider
+from tests.support.deciders import Composing, WholeTool, decider_of
+from tests.support.judging import after_pass, ran
+from tests.support.strategy import LOOK, TEXT, calls, grant, spec
+
+SUBJECT = "Say in one word what a request"
+TELL = "from what is shown above it"
+KEEP = spec("keep", {"note": TEXT}, ("note",), Effect.MEMORY)
+SITUATION = Situation(time="Friday", files=(("boat.txt", "Ida"),), facts=(("gate", 7),))
+LOOKED = ran(calls("s1", "look", path="boat.txt"), output="red sails")
+QUESTION = {"files": -0.1, "do": -4.0}
+NOTHING: Mapping[str, float] = {}
+
+
+def decider(
+    told: str,
+    likely: Mapping[str, float] = QUESTION,
+    told_likely: Mapping[str, float] = NOTHING,
+    values: tuple[str, ...] = ("boat.txt", "club.md"),
+    *,
+    looks: bool = False,
+) -> tuple[Decider, ScriptedLLM]:
+    rules = (
+        Rule(contains=SUBJECT, text="files", likely=dict(likely)),
+        Rule(contains=TELL, text=told, likely=dict(told_likely)),
+        *([Rule.model_validate({"json": {"look": {"path": "club.md"}}, "times": 1})] if looks else []),
+        Rule.model_validate({"json": {"answer": "From the decision."}}),
+    )
+    tools = Registry()
+    tools.register(WholeTool(replace(LOOK, candidates=("path",))))
+    tools.register(WholeTool(KEEP))
+    return decider_of(rules, tools, SITUATION, Composing({}, values=values))
+
+
+def asked(*steps: StepSnapshot, request: str = "Which sails?") -> RunSnapshot:
+    run = after_pass(1, *steps)
+    return replace(run, request=replace(run.request, text=request))
+
+
+async def answer(subject: Decider, run: RunSnapshot, llm_calls: int = 10) -> str:
+    evaluation: Evaluation = (await subject.evaluate(run, grant(llm_calls))).value.evaluation
+    return evaluation.final_output
+
+
+async def next_call(subject: Decider, run: RunSnapshot) -> ToolCall | None:
+    (action,) = (await subject.evaluate(run, grant(10))).value.actions
+    return action.step.tool_call if action.step else None
+
+
+async def test_a_question_is_answered_from_what_was_looked_up() -> None:
+    """The model sees facts, time and results with their places above the request, and no tools; its reply is the answer."""
+    subject, llm = decider("They are red.")
+    assert await answer(subject, asked(LOOKED)) == "They are red."
+    shown = str(llm.requests[-1].messages[-1].content)
+    assert shown == "Remembered: gate = 7\n\nNow: Friday\n\nboat.txt:\nred sails\n\nRequest: Which sails?"
+    assert len(llm.requests) == 2
+
+
+async def test_what_is_not_shown_is_looked_for_elsewhere() -> None:
+    """Where the results may not show what was asked, another place is looked at, once; then the next decision follows."""
+    for told, likely in (("?", {}), ("? It is not shown.", {}), ("Blue.", {"Blue": -0.1, "?": -2.5})):
+        subject, llm = decider(told, told_likely=likely, looks=True)
+        assert await next_call(subject, asked(LOOKED)) == ToolCall("look", {"path": "club.md"})
+        assert "boat.txt" not in str(llm.requests[-1].schema)
+        assert await answer(subject, asked(LOOKED, LOOKED)) == "From the decision."
+    subject, _ = decider("Blue.", told_likely={"Blue": -0.1, "?": -4.5})
+    assert await answer(subject, asked(LOOKED)) == "Blue."
+
+
+async def test_without_a_reply_the_decision_counts() -> None:
+    """Where the model says nothing, or there is nowhere else to look, the next decision follows."""
+    for told, values in (("", ("boat.txt", "club.md")), ("?", ("boat.txt",))):
+        subject, _ = decider(told, values=values)
+        assert await answer(subject, asked(LOOKED)) == "From the decision."
+
+
+async def test_other_runs_are_decided_about() -> None:
+    """A change that may be wanted, a new file that is named, a step that changed something or failed, a run with tools of its own
+    and one without calls left go on with a decision."""
+    failed = ran(calls("s1", "look", path="b"), error="no such file")
+    kept = ran(calls("s2", "keep", note="red"), output="kept")
+    template = asked(LOOKED)
+    template = replace(template, request=replace(template.request, instructions="Be brief."))
+    for run in (asked(failed), asked(LOOKED, kept), asked(LOOKED, request="Sails into sails.txt"), template):
+        subject, _ = decider("They are red.")
+        assert await answer(subject, run) == "From the decision."
+    subject, _ = decider("They are red.", {"do": -0.1})
+    assert await answer(subject, asked(LOOKED)) == "From the decision."
+    subject, _ = decider("They are red.")
+    assert await answer(subject, asked(LOOKED), llm_calls=2) == "From the decision."

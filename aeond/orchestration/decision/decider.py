@@ -25,7 +25,7 @@ from aeond.domain.plans.steps import StepSnapshot
 from aeond.domain.runs.budgets import Amounts, Grant
 from aeond.domain.runs.run import Answer, RunSnapshot
 from aeond.domain.runs.situations import Situation
-from aeond.domain.tools import Recovery, ToolCall, ToolSpec
+from aeond.domain.tools import Effect, Recovery, ToolCall, ToolSpec
 from aeond.frozen import frozen
 from aeond.orchestration.budget.budgeted_llm import USEFUL_TOKENS
 from aeond.orchestration.context.new_files import names_new_file, spelt_as_named
@@ -132,8 +132,8 @@ class Decider:
         self, snapshot: RunSnapshot, situation: Situation, offer: Offer, grant: Grant, on_text: TextSink
     ) -> Outcome[Decision | None]:
         """The first decision. A small model's answer is held back until its subject is known; general knowledge is then
-        answered again in a separate conversation, unless that only asks back, and what does not suit the request is decided again
-        (`Redirection`). An answer longer than HELD_CHARS is cancelled before that question, and generated again if it stays."""
+        answered again in a separate conversation, unless that only asks back, what does not suit the request is decided again
+        (`Redirection`), and another answer is given from what is in view, or after a look. An answer longer than HELD_CHARS is cancelled before that question, and generated again if it stays."""
         if not self._redirection.possible:
             return await self._decide(snapshot, situation, offer, grant, on_text)
         held = ""
@@ -157,6 +157,12 @@ class Decider:
                 on_text("")
                 given = GiveAnswer(reply, fulfilled=False)
             other = await self._redirection.of_text(given, subject, offer, snapshot, situation, grant)
+            if other is None and given.fulfilled and subject.wants_no_change and not subject.is_knowledge:
+                told = await results_reply(self.llm, snapshot, situation, (), grant)
+                if told and told != NOT_SHOWN:
+                    on_text(told)
+                    return success(GiveAnswer(told))
+                other = offer.to_look((Effect.READ,)) if told else None
             if other is not None and other.tools:
                 again = await self._decide(snapshot, situation, other, grant, on_text)
                 if again.value is not None:

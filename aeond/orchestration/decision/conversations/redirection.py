@@ -102,13 +102,11 @@ class Redirection:
     ) -> Offer | None:
         """The offer in place of an answer or a refusal; None if that suits the subject.
 
-        An answer does not where a change is surely wanted, nor without a calculation where one is needed, be its numbers written as
-        digits or words. A refusal does not where
-        nothing is to be done, so that a look may tell, nor where it is known that something is to be done in the memory or in a file;
-        what asks the memory a question is looked up there.
+        An answer does not where a change is surely wanted, nor without a calculation where one is needed. A refusal does not where nothing is to be done, so that a look may tell, nor where something is to be done that is not surely
+        about the world; what asks the memory a question is looked up there.
         """
         computing = _computing(subject, offer)
-        if computing and (given.fulfilled or _gives_operands(run)):
+        if computing and _gives_operands(run):
             return computing
         if given.fulfilled:
             return await self._to_change(subject, offer, run, situation, grant)
@@ -117,7 +115,9 @@ class Redirection:
         place = await place_of(self.llm, run, situation, grant) if self._can_ask(grant) else ""
         if place == MEMORY and last_question(run.text):
             return offer.to_look()
-        return offer.to_act(EFFECTS[place]) if place in EFFECTS else None
+        if place == WORLD:
+            return None
+        return offer.to_act(EFFECTS[place]) if place else offer.to_look()
 
     async def of_undone(
         self, offer: Offer, run: RunSnapshot, situation: Situation, grant: Grant

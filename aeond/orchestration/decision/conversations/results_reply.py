@@ -19,7 +19,7 @@ from aeond.orchestration.context.prompt_fitting import fit_prompt
 from aeond.orchestration.decision.conversations.odds import LIKELY, log_odds
 from aeond.orchestration.decision.interfaces import Turn
 from aeond.orchestration.decision.results import results_length, turns_of
-from aeond.orchestration.prompts.subject_prompts import NOT_SHOWN, results_messages
+from aeond.orchestration.prompts.subject_prompts import FILES_IN_VIEW, NOT_SHOWN, results_messages
 from aeond.ports import LLMAdapter
 
 MAX_REPLY_TOKENS: Final = 500
@@ -31,12 +31,13 @@ _NOT_SHOWN_FROM: Final = -3.0  # log-odds against any answer
 async def results_reply(
     llm: LLMAdapter, run: RunSnapshot, situation: Situation, steps: Sequence[StepSnapshot], grant: Grant
 ) -> str:
-    """The answer, for one call of the grant: NOT_SHOWN if the results may not show what was asked, "" if the model gives none that is
-    complete."""
+    """The answer, for one call of the grant, from the results of the steps, or without any from what is in view: NOT_SHOWN if they may
+    not show what was asked, "" if the model gives none that is complete."""
     room = min(grant.left.tokens, llm.capabilities.context_length) - USEFUL_TOKENS
 
     def build(result_chars: int) -> tuple[Message, ...]:
-        return results_messages(run, situation, [_shown(turn) for turn in turns_of(steps, result_chars)])
+        shown = [_shown(turn) for turn in turns_of(steps, result_chars)]
+        return results_messages(run, situation, shown or _in_view(situation))
 
     fitted = await fit_prompt(llm, build, min(results_length(steps), MAX_RESULT_CHARS), room, ())
     if fitted.value is None or grant.left.llm_calls < 1:
@@ -59,6 +60,12 @@ def _begins(token: LikelyToken) -> str:
     """What a first token begins: NOT_SHOWN, or any answer."""
     word = token.text.strip()
     return NOT_SHOWN if word.startswith(NOT_SHOWN) else word
+
+
+def _in_view(situation: Situation) -> Sequence[tuple[str, str]]:
+    """The names of the files, and the lines that share most with the request."""
+    names = ", ".join(path for path, _ in situation.files)
+    return (*([(FILES_IN_VIEW, names)] if names else []), *situation.lines)
 
 
 def _shown(turn: Turn) -> tuple[str, str]:

@@ -16,6 +16,7 @@ from tests.support.strategy import LOOK, grant, registry, run_of
 FACTS = Situation(facts=(("boat", "Ida"), ("berth", 12)))
 SUBJECT = "Say in one word what a request"
 TALK = "you can only talk"
+TELL = "from what is shown above it"
 
 
 def decider(
@@ -23,10 +24,12 @@ def decider(
     likely: Mapping[str, float],
     reply: str = "Rivers carry salts.",
     situation: Situation = FACTS,
+    told: str = "",
 ) -> tuple[Decider, ScriptedLLM]:
     rules = (
         Rule(contains=SUBJECT, text=next(iter(likely), "do"), likely=dict(likely)),
         Rule(contains=TALK, text=reply),
+        Rule(contains=TELL, text=told),
         Rule.model_validate({"json": decision}),
     )
     return decider_of(rules, registry(LOOK), situation)
@@ -66,8 +69,26 @@ async def test_a_reply_that_asks_back_gives_way_to_a_look() -> None:
     assert await chosen(subject) == ("Hello! How are you?", "Hello! How are you?")
 
 
+async def test_an_answer_from_elsewhere_is_given_from_what_is_in_view() -> None:
+    """It is that of a conversation about facts, names and lines in view; a look follows if these do not show it."""
+    lines = Situation(files=(("club.md", "Rules"),), lines=(("club.md", "The fee is due in May."),))
+    subject, llm = decider({"answer": "In June."}, {"files": -0.1}, situation=lines, told="It is due in May.")
+    assert await chosen(subject) == ("It is due in May.", "It is due in May.")
+    assert "Files:\nclub.md\n\nclub.md:\nThe fee is due in May." in str(llm.requests[-1].messages[-1].content)
+    rules = (
+        Rule(contains=SUBJECT, text="files", likely={"files": -0.1}),
+        Rule(contains=TELL, text="?"),
+        Rule.model_validate({"json": {"answer": "In June."}, "times": 1}),
+        Rule.model_validate({"json": {"look": {"path": "a"}}}),
+    )
+    tools = Registry()
+    tools.register(WholeTool(replace(LOOK, candidates=("path",))))
+    subject, _ = decider_of(rules, tools, lines, Composing({}, values=("a",)))
+    assert await chosen(subject) == ("", "")
+
+
 async def test_an_answer_from_elsewhere_stays() -> None:
-    """An answer from files is that of the decision itself."""
+    """An answer from files is that of the decision itself, where what is in view gives none."""
     subject, _ = decider({"answer": "The fee is due in May."}, {"files": -0.1, "know": -4.0})
     assert await chosen(subject) == ("The fee is due in May.", "The fee is due in May.")
 

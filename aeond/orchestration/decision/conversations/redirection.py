@@ -102,8 +102,9 @@ class Redirection:
     ) -> Offer | None:
         """The offer in place of an answer or a refusal; None if that suits the subject.
 
-        An answer does not where a change is surely wanted, nor without a calculation where one is needed. A refusal does not where nothing is to be done, so that a look may tell, nor where something is to be done that is not surely
-        about the world; what asks the memory a question is looked up there.
+        An answer does not where a change is surely wanted, nor without a calculation where one is needed. A refusal does not where
+        nothing is to be done, so that a look may tell, nor where something is to be done that is not surely about the world; what asks
+        the memory a question is looked up there.
         """
         computing = _computing(subject, offer)
         if computing and _gives_operands(run):

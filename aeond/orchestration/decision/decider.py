@@ -6,6 +6,7 @@ call a step and a tool call of the budget: where one of these is used up, only a
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import field
 from typing import Final
 
 import anyio
@@ -36,7 +37,7 @@ from aeond.orchestration.decision.conversations.knowledge import HELD_CHARS, gen
 from aeond.orchestration.decision.conversations.part_or_whole import PartOrWhole
 from aeond.orchestration.decision.conversations.redirection import Redirection
 from aeond.orchestration.decision.conversations.results_reply import results_reply
-from aeond.orchestration.decision.conversations.subject import subject_of
+from aeond.orchestration.decision.conversations.subject import Subjects
 from aeond.orchestration.decision.interfaces import (
     CallTool,
     Decision,
@@ -81,10 +82,11 @@ class Decider:
     offers: Offers
     situations: Situations
     composer: Composer
+    subjects: Subjects = field(default_factory=Subjects)
 
     @property
     def _redirection(self) -> Redirection:
-        return Redirection(self.llm)
+        return Redirection(self.llm, self.subjects)
 
     async def choose(self, snapshot: RunSnapshot, grant: Grant, on_text: TextSink) -> Outcome[RouteChoice]:
         situation = await self.situations.observe(snapshot)
@@ -148,7 +150,7 @@ class Decider:
         with anyio.CancelScope() as scope:
             decided = await self._decide(snapshot, situation, offer, grant, hold)
         if held and grant.left.llm_calls and not repeats_a_fact(held, snapshot.text, situation):
-            subject = await subject_of(self.llm, snapshot, grant)
+            subject = await self.subjects.of(self.llm, snapshot, grant)
             reply = await general_reply(self.llm, snapshot, grant, on_text) if subject.is_knowledge else ""
             given = decided.value if isinstance(decided.value, GiveAnswer) else GiveAnswer(held)
             if reply and not (situation.lines and last_question(reply)):
@@ -183,7 +185,7 @@ class Decider:
         looked = all(self.offers.looks(step.step.tool_call) for step in steps)
         if not looked or steps[-1].state is not StepState.SUCCEEDED or grant.left.llm_calls <= _TELLING_CALLS:
             return ""
-        subject = await subject_of(self.llm, snapshot, grant)
+        subject = await self.subjects.of(self.llm, snapshot, grant)
         if not subject.wants_no_change or names_new_file(snapshot, situation):
             return ""
         return await results_reply(self.llm, snapshot, situation, steps, grant)

@@ -17,7 +17,7 @@ from aeond.orchestration.context.new_files import names_new_file
 from aeond.orchestration.context.statements import last_question
 from aeond.orchestration.decision.conversations.content import comes_from_files
 from aeond.orchestration.decision.conversations.place import EFFECTS, place_of
-from aeond.orchestration.decision.conversations.subject import Subject, subject_of
+from aeond.orchestration.decision.conversations.subject import Subject, Subjects
 from aeond.orchestration.decision.interfaces import (
     CHANGES,
     FILE_CHANGES,
@@ -38,6 +38,7 @@ class Redirection:
     """Asks one model. Each question is one call of the grant, and one more is needed to decide again."""
 
     llm: LLMAdapter
+    subjects: Subjects
 
     @property
     def possible(self) -> bool:
@@ -56,13 +57,13 @@ class Redirection:
         if spec is None or not offer.answer or not self._can_ask(grant):
             return None
         if spec.effect is Effect.READ and _gives_operands(run):
-            return _computing(await subject_of(self.llm, run, grant), offer)
+            return _computing(await self.subjects.of(self.llm, run, grant), offer)
         if spec.effect not in CHANGES:
             return None
         if spec.effect in FILE_CHANGES and names_new_file(run, situation):
             return await self._of_new_file(spec, offer, run, grant)
         if not spec.for_part:
-            subject = await subject_of(self.llm, run, grant)
+            subject = await self.subjects.of(self.llm, run, grant)
             if subject.wants_no_change and subject.is_knowledge:
                 return Offer()
             if subject.wants_no_change:
@@ -126,7 +127,9 @@ class Redirection:
         """The offer in place of an answer after steps that changed nothing; None unless a change is surely wanted."""
         if not offer.to_change(CHANGES).tools or not self._can_ask(grant):
             return None
-        return await self._to_change(await subject_of(self.llm, run, grant), offer, run, situation, grant)
+        return await self._to_change(
+            await self.subjects.of(self.llm, run, grant), offer, run, situation, grant
+        )
 
     async def _to_change(
         self, subject: Subject, offer: Offer, run: RunSnapshot, situation: Situation, grant: Grant

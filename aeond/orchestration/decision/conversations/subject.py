@@ -20,6 +20,7 @@ from aeond.orchestration.prompts.subject_prompts import (
 )
 from aeond.ports import LLMAdapter
 
+MAX_RUNS: Final = 64
 # Log-odds against all other subjects, chosen on the sets of strangers.
 _KNOWLEDGE_FROM: Final = -0.5
 _NO_CHANGE_BELOW: Final = 0.0
@@ -56,8 +57,27 @@ class Subject:
         )
 
 
-async def subject_of(llm: LLMAdapter, run: RunSnapshot, grant: Grant) -> Subject:
-    """The subject of the run's request, for one call of the grant; one without likely tokens if the model gives none."""
+class Subjects:
+    """The subjects of requests, each asked once while its run is one of the last MAX_RUNS."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[str, str], Subject] = {}  # by run and request, the oldest first
+
+    async def of(self, llm: LLMAdapter, run: RunSnapshot, grant: Grant) -> Subject:
+        """The subject of the run's request, for one call of the grant if it is not known yet; one without likely tokens if the model
+        gives none."""
+        known = self._known.get((run.run_id, run.text))
+        if known is not None:
+            return known
+        asked = await _asked(llm, run, grant)
+        if asked.likely:  # a model that failed is asked again
+            self._known[run.run_id, run.text] = asked
+            while len(self._known) > MAX_RUNS:
+                del self._known[next(iter(self._known))]
+        return asked
+
+
+async def _asked(llm: LLMAdapter, run: RunSnapshot, grant: Grant) -> Subject:
     asked = LLMRequest(subject_messages(run.text), max_tokens=1, likely=LIKELY, fixed=True)
     answered = (await BudgetedLLM(llm, grant).generate(asked)).value
     return Subject(answered.likely if answered else ())

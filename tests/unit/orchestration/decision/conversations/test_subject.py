@@ -10,12 +10,12 @@ from aeond.domain.llm import LikelyToken
 from aeond.domain.plans.plan import PlanStep, StepState
 from aeond.domain.runs.run import RunSnapshot
 from aeond.domain.tools import Effect, Recovery, ToolCall
-from aeond.orchestration.decision.conversations.subject import Subject
+from aeond.orchestration.decision.conversations.subject import MAX_RUNS, Subject, Subjects
 from aeond.orchestration.decision.decider import Decider
 from aeond.orchestration.interfaces import discard_text
 from tests.support.deciders import Composing, WholeTool, decider_of
 from tests.support.judging import after_pass, ran
-from tests.support.strategy import LOOK, TEXT, calls, grant, registry, run_of, spec
+from tests.support.strategy import LOOK, TEXT, calls, grant, registry, run_of, says, spec
 
 KEEP = spec("keep", {"note": TEXT}, ("note",), Effect.MEMORY)
 SUBJECT, PLACE = "Say in one word what a request", "Say in one word where"
@@ -185,3 +185,19 @@ def test_words_that_name_no_subject_do_not_count(
         wanted,
         unwanted,
     )
+
+
+async def test_a_request_is_asked_about_once() -> None:
+    """The subject of a run's request is known until many other runs have come; one that the model did not give is asked for again."""
+    llm = says({"text": "do", "likely": {"do": -0.1}, "times": 0})
+    subjects, run = Subjects(), run_of(request="Keep it.")
+    assert (await subjects.of(llm, run, grant(1))).wants_change
+    assert (await subjects.of(llm, run, grant(0))).wants_change
+    assert len(llm.requests) == 1
+    for number in range(MAX_RUNS):
+        await subjects.of(llm, replace(run, run_id=f"other {number}"), grant(1))
+    await subjects.of(llm, run, grant(1))
+    assert len(llm.requests) == MAX_RUNS + 2
+    silent = Subjects()
+    assert not (await silent.of(llm, run, grant(0))).wants_change
+    assert (await silent.of(llm, run, grant(1))).wants_change

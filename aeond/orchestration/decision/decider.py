@@ -62,7 +62,7 @@ UNSUPPORTED: Final = 0.5  # confidence of an answer that rests on no result
 NOT_FULFILLED: Final = "the request was not carried out"
 
 _LOOKS: Final = 2  # before a decision about a request whose answer no look has shown
-_TELLING_CALLS: Final = 2  # a question about the subject, and an answer from the results
+_REPLY_CALLS: Final = 2  # a question about the subject, and an answer from the results
 _NEXT_CALL: Final = Amounts(ttl=1, tool_calls=1, passes=1)
 
 
@@ -104,11 +104,11 @@ class Decider:
 
     async def evaluate(self, snapshot: RunSnapshot, grant: Grant) -> Outcome[Judgement]:
         situation = await self.situations.observe(snapshot)
-        told = await self._told(snapshot, situation, grant)
-        if told and told != NOT_SHOWN:
-            return success(_ended(snapshot, "ANSWERED", told))
+        reply = await self._reply_from_results(snapshot, situation, grant)
+        if reply and reply != NOT_SHOWN:
+            return success(_ended(snapshot, "ANSWERED", reply))
         offer = await self.offers.next(snapshot, situation) if _may_go_on(snapshot) else Offer()
-        if told == NOT_SHOWN and len(executed(snapshot)) < _LOOKS:
+        if reply == NOT_SHOWN and len(executed(snapshot)) < _LOOKS:
             elsewhere = offer.elsewhere([step.step.tool_call for step in executed(snapshot)])
             offer = elsewhere if elsewhere.tools else offer
         decided = await self._decide(snapshot, situation, offer, grant, discard_text)
@@ -133,9 +133,12 @@ class Decider:
     async def _first(
         self, snapshot: RunSnapshot, situation: Situation, offer: Offer, grant: Grant, on_text: TextSink
     ) -> Outcome[Decision | None]:
-        """The first decision. A small model's answer is held back until its subject is known; general knowledge is then
-        answered again in a separate conversation, unless that only asks back, what does not suit the request is decided again
-        (`Redirection`), and another answer is given from what is in view, or after a look. An answer longer than HELD_CHARS is cancelled before that question, and generated again if it stays."""
+        """The first decision. A small model's answer is held back until its subject is known.
+
+        General knowledge is then answered again in a separate conversation, unless that only asks back. What does not suit the
+        request is decided again (`Redirection`). Any other answer is given from what is in view, or after a look. An answer longer
+        than HELD_CHARS is cancelled before the question about its subject, and generated again if it stays.
+        """
         if not self._redirection.possible:
             return await self._decide(snapshot, situation, offer, grant, on_text)
         held = ""
@@ -159,12 +162,13 @@ class Decider:
                 on_text("")
                 given = GiveAnswer(reply, fulfilled=False)
             other = await self._redirection.of_text(given, subject, offer, snapshot, situation, grant)
-            if other is None and given.fulfilled and subject.wants_no_change and not subject.is_knowledge:
-                told = await results_reply(self.llm, snapshot, situation, (), grant)
-                if told and told != NOT_SHOWN:
-                    on_text(told)
-                    return success(GiveAnswer(told))
-                other = offer.to_look((Effect.READ,)) if told else None
+            asks = subject.wants_no_change and not subject.is_knowledge and _is_unrestricted(snapshot)
+            if other is None and given.fulfilled and asks:
+                reply = await results_reply(self.llm, snapshot, situation, (), grant)
+                if reply and reply != NOT_SHOWN:
+                    on_text(reply)
+                    return success(GiveAnswer(reply))
+                other = offer.to_look((Effect.READ,)) if reply else None
             if other is not None and other.tools:
                 again = await self._decide(snapshot, situation, other, grant, on_text)
                 if again.value is not None:
@@ -175,15 +179,14 @@ class Decider:
             on_text(held)
         return decided
 
-    async def _told(self, snapshot: RunSnapshot, situation: Situation, grant: Grant) -> str:
+    async def _reply_from_results(self, snapshot: RunSnapshot, situation: Situation, grant: Grant) -> str:
         """The answer from the results alone, where a small model was to change nothing and has only looked something up; NOT_SHOWN if
         they may not show it, "" for other runs."""
-        request = snapshot.request
-        if not self._redirection.possible or request.instructions or request.tools is not None:
-            return ""
         steps = executed(snapshot)
+        if not self._redirection.possible or not _is_unrestricted(snapshot) or not steps:
+            return ""
         looked = all(self.offers.looks(step.step.tool_call) for step in steps)
-        if not looked or steps[-1].state is not StepState.SUCCEEDED or grant.left.llm_calls <= _TELLING_CALLS:
+        if not looked or steps[-1].state is not StepState.SUCCEEDED or grant.left.llm_calls <= _REPLY_CALLS:
             return ""
         subject = await self.subjects.of(self.llm, snapshot, grant)
         if not subject.wants_no_change or names_new_file(snapshot, situation):
@@ -303,6 +306,11 @@ def _with(other: ToolSpec | None, call: ToolCall, offer: Offer) -> ToolCall:
 def executed(run: RunSnapshot) -> Sequence[StepSnapshot]:
     """The steps that ran, in the order of the plan."""
     return [step for step in run.steps.values() if step.executed]
+
+
+def _is_unrestricted(run: RunSnapshot) -> bool:
+    """Whether the run follows no instructions and is not confined to certain tools, as the run of a Template is."""
+    return not run.request.instructions and run.request.tools is None
 
 
 def _may_have_changed(run: RunSnapshot) -> bool:

@@ -51,8 +51,9 @@ class Redirection:
         """The offer in place of a first call of this tool; None if the call suits the request.
 
         In place of a look a calculation may be needed. A call that would change something is decided again without such tools if no
-        change is wanted, without any if general knowledge may be enough, and with those of the place where it is wanted if that is another one. Whether a removal is wanted is not asked: it has a question of its own (`PartOrWhole`). Of which place a tool is
-        that knows no values is not known.
+        change is wanted, without any if general knowledge may be enough, and with those of the place where it is wanted if that is
+        another one. Whether a removal is wanted is not asked: it has a question of its own (`PartOrWhole`). For a tool that knows no
+        values the place is unknown.
         """
         if spec is None or not offer.answer or not self._can_ask(grant):
             return None

@@ -1,6 +1,6 @@
 """Answers a question from what was looked up, in a separate conversation.
 
-With rules, tools and examples of actions around a result, a small model tells the result in place of the answer. ADR 0102 has the
+With rules, tools and examples of actions around a result, a small model recites the result instead of answering. ADR 0102 has the
 measurements.
 """
 

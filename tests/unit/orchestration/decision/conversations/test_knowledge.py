@@ -24,12 +24,12 @@ def decider(
     likely: Mapping[str, float],
     reply: str = "Rivers carry salts.",
     situation: Situation = FACTS,
-    told: str = "",
+    in_view: str = "",
 ) -> tuple[Decider, ScriptedLLM]:
     rules = (
         Rule(contains=SUBJECT, text=next(iter(likely), "do"), likely=dict(likely)),
         Rule(contains=TALK, text=reply),
-        Rule(contains=TELL, text=told),
+        Rule(contains=TELL, text=in_view),
         Rule.model_validate({"json": decision}),
     )
     return decider_of(rules, registry(LOOK), situation)
@@ -72,7 +72,9 @@ async def test_a_reply_that_asks_back_gives_way_to_a_look() -> None:
 async def test_an_answer_from_elsewhere_is_given_from_what_is_in_view() -> None:
     """It is that of a conversation about facts, names and lines in view; a look follows if these do not show it."""
     lines = Situation(files=(("club.md", "Rules"),), lines=(("club.md", "The fee is due in May."),))
-    subject, llm = decider({"answer": "In June."}, {"files": -0.1}, situation=lines, told="It is due in May.")
+    subject, llm = decider(
+        {"answer": "In June."}, {"files": -0.1}, situation=lines, in_view="It is due in May."
+    )
     assert await chosen(subject) == ("It is due in May.", "It is due in May.")
     assert "Files:\nclub.md\n\nclub.md:\nThe fee is due in May." in str(llm.requests[-1].messages[-1].content)
     rules = (
@@ -136,3 +138,13 @@ def test_a_fact_is_repeated_if_its_value_is_new_in_the_answer(
 ) -> None:
     """A value counts as a whole word, and only if the request does not hold it."""
     assert repeats_a_fact(answer, request_, FACTS) is repeats
+
+
+async def test_a_run_with_instructions_keeps_its_own_answer() -> None:
+    """The conversation about what is in view does not know the instructions of a run, and so does not replace its answer."""
+    subject, _ = decider({"answer": "In June."}, {"files": -0.1}, in_view="It is due in May.")
+    run = run_of()
+    run = replace(run, request=replace(run.request, instructions="Be brief."))
+    answered = (await subject.choose(run, grant(10), lambda _: None)).value.answer
+    assert answered is not None
+    assert answered.text == "In June."

@@ -6,6 +6,7 @@ from dataclasses import replace
 from aeond.capabilities.llm.adapters.scripted import Rule, ScriptedLLM
 from aeond.capabilities.tools.registry import Registry
 from aeond.domain.plans.evaluations import Evaluation
+from aeond.domain.plans.plan import StepState
 from aeond.domain.plans.steps import StepSnapshot
 from aeond.domain.runs.run import RunSnapshot
 from aeond.domain.runs.situations import Situation
@@ -25,16 +26,16 @@ NOTHING: Mapping[str, float] = {}
 
 
 def decider(
-    told: str,
+    reply: str,
     likely: Mapping[str, float] = QUESTION,
-    told_likely: Mapping[str, float] = NOTHING,
+    reply_likely: Mapping[str, float] = NOTHING,
     values: tuple[str, ...] = ("boat.txt", "club.md"),
     *,
     looks: bool = False,
 ) -> tuple[Decider, ScriptedLLM]:
     rules = (
         Rule(contains=SUBJECT, text="files", likely=dict(likely)),
-        Rule(contains=TELL, text=told, likely=dict(told_likely)),
+        Rule(contains=TELL, text=reply, likely=dict(reply_likely)),
         *([Rule.model_validate({"json": {"look": {"path": "club.md"}}, "times": 1})] if looks else []),
         Rule.model_validate({"json": {"answer": "From the decision."}}),
     )
@@ -70,19 +71,19 @@ async def test_a_question_is_answered_from_what_was_looked_up() -> None:
 
 async def test_what_is_not_shown_is_looked_for_elsewhere() -> None:
     """Where the results may not show what was asked, another place is looked at, once; then the next decision follows."""
-    for told, likely in (("?", {}), ("? It is not shown.", {}), ("Blue.", {"Blue": -0.1, "?": -2.5})):
-        subject, llm = decider(told, told_likely=likely, looks=True)
+    for reply, likely in (("?", {}), ("? It is not shown.", {}), ("Blue.", {"Blue": -0.1, "?": -2.5})):
+        subject, llm = decider(reply, reply_likely=likely, looks=True)
         assert await next_call(subject, asked(LOOKED)) == ToolCall("look", {"path": "club.md"})
         assert "boat.txt" not in str(llm.requests[-1].schema)
         assert await answer(subject, asked(LOOKED, LOOKED)) == "From the decision."
-    subject, _ = decider("Blue.", told_likely={"Blue": -0.1, "?": -4.5})
+    subject, _ = decider("Blue.", reply_likely={"Blue": -0.1, "?": -4.5})
     assert await answer(subject, asked(LOOKED)) == "Blue."
 
 
 async def test_without_a_reply_the_decision_counts() -> None:
     """Where the model says nothing, or there is nowhere else to look, the next decision follows."""
-    for told, values in (("", ("boat.txt", "club.md")), ("?", ("boat.txt",))):
-        subject, _ = decider(told, values=values)
+    for reply, values in (("", ("boat.txt", "club.md")), ("?", ("boat.txt",))):
+        subject, _ = decider(reply, values=values)
         assert await answer(subject, asked(LOOKED)) == "From the decision."
 
 
@@ -100,3 +101,11 @@ async def test_other_runs_are_decided_about() -> None:
     assert await answer(subject, asked(LOOKED)) == "From the decision."
     subject, _ = decider("They are red.")
     assert await answer(subject, asked(LOOKED), llm_calls=2) == "From the decision."
+
+
+async def test_a_run_without_an_executed_step_is_decided_about() -> None:
+    """Where no step was executed there are no results to answer from."""
+    subject, _ = decider("They are red.")
+    unexecuted = replace(LOOKED, state=StepState.INVALID, attempt=0)
+    assert not unexecuted.executed
+    assert await answer(subject, asked(unexecuted)) == "From the decision."

@@ -5,15 +5,14 @@ In the conversation of a decision a small model deletes a file where a line of i
 
 from collections.abc import Iterable
 
-from aeond.domain.llm import LikelyToken, LLMRequest
+from aeond.domain.llm import LikelyToken
 from aeond.domain.runs.budgets import Grant
 from aeond.domain.runs.run import RunSnapshot
 from aeond.domain.runs.situations import Situation
 from aeond.domain.tools import ToolCall
 from aeond.domain.values import display_json
 from aeond.frozen import frozen
-from aeond.orchestration.budget.budgeted_llm import BudgetedLLM
-from aeond.orchestration.decision.conversations.odds import LIKELY, log_odds
+from aeond.orchestration.decision.conversations.odds import first_tokens, log_odds
 from aeond.orchestration.prompts.decision_prompts import PART, WHOLE, removal_messages
 from aeond.ports import LLMAdapter
 
@@ -31,9 +30,7 @@ class PartOrWhole:
         begins = dict(situation.files)
         named = [display_json(value) for value in call.arguments.values()]
         view = "\n".join(f"{name}: {begins[name]}" if begins.get(name) else name for name in named)
-        asked = LLMRequest(removal_messages(view, run.text), max_tokens=1, likely=LIKELY, fixed=True)
-        answered = (await BudgetedLLM(self.llm, grant).generate(asked)).value
-        return answered is not None and part_odds(answered.likely) > 0
+        return part_odds(await first_tokens(self.llm, removal_messages(view, run.text), grant)) > 0
 
 
 def part_odds(likely: Iterable[LikelyToken]) -> float:

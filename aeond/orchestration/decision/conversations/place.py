@@ -6,13 +6,11 @@ ADR 0099 has the measurements.
 
 from typing import Final
 
-from aeond.domain.llm import LikelyToken, LLMRequest
 from aeond.domain.policy import Effect
 from aeond.domain.runs.budgets import Grant
 from aeond.domain.runs.run import RunSnapshot
 from aeond.domain.runs.situations import Situation
-from aeond.orchestration.budget.budgeted_llm import BudgetedLLM
-from aeond.orchestration.decision.conversations.odds import LIKELY, log_odds
+from aeond.orchestration.decision.conversations.odds import begun, first_tokens, log_odds
 from aeond.orchestration.decision.interfaces import FILE_CHANGES
 from aeond.orchestration.prompts.subject_prompts import FILE, MEMORY, WORLD, place_messages
 from aeond.ports import LLMAdapter
@@ -24,13 +22,7 @@ _PLACES: Final = (MEMORY, FILE, WORLD)
 
 async def place_of(llm: LLMAdapter, run: RunSnapshot, situation: Situation, grant: Grant) -> str:
     """MEMORY, FILE or WORLD if one is more likely than the others together, else ""; one call of the grant."""
-    asked = LLMRequest(place_messages(run.text, situation), max_tokens=1, likely=LIKELY, fixed=True)
-    answered = (await BudgetedLLM(llm, grant).generate(asked)).value
-    likely = answered.likely if answered else ()
-    return next((place for place in _PLACES if log_odds(likely, _place_of, place) > 0), "")
-
-
-def _place_of(token: LikelyToken) -> str:
-    """The place whose name the token begins; "" if it begins none."""
-    word = token.text.strip()
-    return next((place for place in _PLACES if len(word) > 1 and place.startswith(word)), "")
+    likely = await first_tokens(llm, place_messages(run.text, situation), grant)
+    return next(
+        (place for place in _PLACES if log_odds(likely, lambda token: begun(token, _PLACES), place) > 0), ""
+    )

@@ -5,12 +5,11 @@ The probability of the word says more than the word itself: ADR 0088 and ADR 009
 
 from typing import Final
 
-from aeond.domain.llm import LikelyToken, LLMRequest
+from aeond.domain.llm import LikelyToken
 from aeond.domain.runs.budgets import Grant
 from aeond.domain.runs.run import RunSnapshot
 from aeond.frozen import frozen
-from aeond.orchestration.budget.budgeted_llm import BudgetedLLM
-from aeond.orchestration.decision.conversations.odds import LIKELY, log_odds
+from aeond.orchestration.decision.conversations.odds import begun, first_tokens, log_odds
 from aeond.orchestration.prompts.subject_prompts import (
     CHANGE,
     COMPUTATION,
@@ -69,7 +68,7 @@ class Subjects:
         known = self._known.get((run.run_id, run.text))
         if known is not None:
             return known
-        asked = await _asked(llm, run, grant)
+        asked = Subject(await first_tokens(llm, subject_messages(run.text), grant))
         if asked.likely:  # a model that failed is asked again
             self._known[run.run_id, run.text] = asked
             while len(self._known) > MAX_RUNS:
@@ -77,15 +76,6 @@ class Subjects:
         return asked
 
 
-async def _asked(llm: LLMAdapter, run: RunSnapshot, grant: Grant) -> Subject:
-    asked = LLMRequest(subject_messages(run.text), max_tokens=1, likely=LIKELY, fixed=True)
-    answered = (await BudgetedLLM(llm, grant).generate(asked)).value
-    return Subject(answered.likely if answered else ())
-
-
 def _subject_of(token: LikelyToken) -> str:
     """The subject whose name the token begins; "" if it begins none."""
-    word = token.text.strip()
-    if word == KNOWLEDGE:
-        return KNOWLEDGE
-    return next((name for name in OTHER_SUBJECTS if len(word) > 1 and name.startswith(word)), "")
+    return KNOWLEDGE if token.text.strip() == KNOWLEDGE else begun(token, OTHER_SUBJECTS)

@@ -7,6 +7,7 @@ from aeond.domain.runs.run import RunSnapshot
 from aeond.domain.runs.situations import Situation
 from aeond.domain.values import JsonObject
 from aeond.orchestration.answer.answerer import StepAnswerer
+from aeond.orchestration.answer.equations import Computes, computes_nothing
 from aeond.orchestration.budget.profiling import AdaptiveDepth
 from aeond.orchestration.decision.constrained import ConstrainedDecisions
 from aeond.orchestration.decision.conversations.composing import Composer
@@ -47,8 +48,9 @@ def phases_over(
     references: References,
     situations: Situations,
     ranking: TextRanking,
+    compute: Computes = computes_nothing,
 ) -> PhaseOrchestrator:
-    """Phases A to E with this model, for runs that may use these tools."""
+    """Phases A to E with this model, for runs that may use these tools; `compute` checks the equations of its answers."""
     model = ConstrainedModel(llm, supervisor, validator)
     preamble = Preamble(registry, validator)
     planner: Planner = ModelPlanner(llm, registry, supervisor, validator)
@@ -58,6 +60,7 @@ def phases_over(
         Offers(registry, invoker),
         situations,
         Composer(llm, invoker, validator),
+        compute=compute,
     )
     return PhaseOrchestrator(
         references=references,

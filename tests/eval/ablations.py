@@ -42,6 +42,7 @@ class Mechanism:
 MECHANISMS: Final = {
     "knowledge": Mechanism(decider, "general_reply", ""),
     "results": Mechanism(decider, "results_reply", ""),
+    "calculation": Mechanism(Redirection, "of_calculation", None, plain=True),
     "first call": Mechanism(Redirection, "of_call", None),
     "first answer": Mechanism(Redirection, "of_text", None),
     "content": Mechanism(redirection, "comes_from_files", False),

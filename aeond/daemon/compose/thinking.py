@@ -1,9 +1,11 @@
 """Composes the orchestration for any model that a run uses."""
 
 from collections.abc import Callable, Mapping
+from functools import partial
 
 from aeond.capabilities.agents.loading import AnyAgent
 from aeond.capabilities.llm.agent import LLMAgent
+from aeond.capabilities.tools.calculator.calculator import computed, local_now
 from aeond.capabilities.tools.files.contained_files import ContainedFiles
 from aeond.capabilities.tools.files.previews import file_names, previews
 from aeond.capabilities.tools.relevance.related_lines import related_lines
@@ -80,6 +82,7 @@ class Thinking:
                 references,
                 self.situations,
                 self.ranking,
+                partial(computed, now=partial(local_now, self.clock)),
             ),
             intents=PreparedIntents(registry, reasoner, validator, StepReadiness(), self.templates, self.ids),
             immediate=InlineExecutor(self.invoker, self.clock),

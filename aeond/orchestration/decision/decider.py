@@ -28,17 +28,18 @@ from aeond.domain.runs.run import Answer, RunSnapshot
 from aeond.domain.runs.situations import Situation
 from aeond.domain.tools import Effect, Recovery, ToolCall, ToolSpec
 from aeond.frozen import frozen
+from aeond.orchestration.answer.equations import Computes, computes_nothing, corrected
 from aeond.orchestration.budget.budgeted_llm import USEFUL_TOKENS
 from aeond.orchestration.context.new_files import names_new_file, spelt_as_named
 from aeond.orchestration.context.prompt_fitting import fit_prompt
-from aeond.orchestration.context.statements import last_question
 from aeond.orchestration.decision.conversations.composing import Composer
-from aeond.orchestration.decision.conversations.knowledge import HELD_CHARS, general_reply, repeats_a_fact
+from aeond.orchestration.decision.conversations.knowledge import computed_reply, general_reply
 from aeond.orchestration.decision.conversations.part_or_whole import PartOrWhole
 from aeond.orchestration.decision.conversations.redirection import Redirection
-from aeond.orchestration.decision.conversations.results_reply import results_reply
+from aeond.orchestration.decision.conversations.results_reply import Findings, results_reply
 from aeond.orchestration.decision.conversations.subject import Subjects
 from aeond.orchestration.decision.interfaces import (
+    FILE_CHANGES,
     CallTool,
     Decision,
     DecisionModel,
@@ -51,7 +52,7 @@ from aeond.orchestration.decision.offers import Offers
 from aeond.orchestration.decision.results import results_length, turns_of
 from aeond.orchestration.interfaces import Judgement, RouteChoice, discard_text
 from aeond.orchestration.planning.plan_parsing import describe_call
-from aeond.orchestration.prompts.decision_prompts import REPEATED, request_text
+from aeond.orchestration.prompts.decision_prompts import FOUND, REPEATED, request_text
 from aeond.orchestration.prompts.subject_prompts import NOT_SHOWN
 from aeond.ports import LLMAdapter, TextSink
 from aeond.ports.situations import Situations
@@ -83,6 +84,8 @@ class Decider:
     situations: Situations
     composer: Composer
     subjects: Subjects = field(default_factory=Subjects)
+    findings: Findings = field(default_factory=Findings)
+    compute: Computes = computes_nothing
 
     @property
     def _redirection(self) -> Redirection:
@@ -106,7 +109,9 @@ class Decider:
         situation = await self.situations.observe(snapshot)
         reply = await self._reply_from_results(snapshot, situation, grant)
         if reply and reply != NOT_SHOWN:
-            return success(_ended(snapshot, "ANSWERED", reply))
+            if not await self._may_want_change(snapshot, situation, grant):
+                return success(_ended(snapshot, "ANSWERED", reply))
+            self.findings.keep(snapshot, reply)
         offer = await self.offers.next(snapshot, situation) if _may_go_on(snapshot) else Offer()
         if reply == NOT_SHOWN and len(executed(snapshot)) < _LOOKS:
             elsewhere = offer.elsewhere([step.step.tool_call for step in executed(snapshot)])
@@ -116,10 +121,10 @@ class Decider:
         if undone is not None:
             changed = await self._decide(snapshot, situation, undone, grant, discard_text)
             decided = changed if changed.value is not None else decided
-        if (repeated := _repetition(decided.value, snapshot)) is not None:
+        if (repeated := _repetition(decided.value, snapshot, offer)) is not None:
             other = offer.without(repeated.tool)
             decided = await self._decide(snapshot, situation, other, grant, discard_text, REPEATED)
-        if _repetition(decided.value, snapshot) is not None:
+        if _repetition(decided.value, snapshot, offer) is not None:
             decided = await self._decide(snapshot, situation, Offer(), grant, discard_text, REPEATED)
         match decided.value:
             case CallTool(call=call):
@@ -133,65 +138,71 @@ class Decider:
     async def _first(
         self, snapshot: RunSnapshot, situation: Situation, offer: Offer, grant: Grant, on_text: TextSink
     ) -> Outcome[Decision | None]:
-        """The first decision. A small model's answer is held back until its subject is known.
+        """The first decision. A small model is asked for the subject of the request before it.
 
-        General knowledge is then answered again in a separate conversation, unless that only asks back. What does not suit the
-        request is decided again (`Redirection`). Any other answer is given from what is in view, or after a look. An answer longer
-        than HELD_CHARS is cancelled before the question about its subject, and generated again if it stays.
+        General knowledge is then answered in a separate conversation, and a calculation is made by a tool that computes. An answer
+        that does not suit the subject is decided again (`Redirection`). One that was to come from what is in view, or after a look,
+        is given from there; what the decision has begun to answer is not needed for it.
         """
-        if not self._redirection.possible:
+        if not self._redirection.can_ask(grant):
             return await self._decide(snapshot, situation, offer, grant, on_text)
-        held = ""
+        subject = await self.subjects.of(self.llm, snapshot, grant)
+        if subject.is_knowledge(surely=bool(situation.lines)) and (
+            reply := await general_reply(self.llm, snapshot, situation, grant, on_text)
+        ):
+            return success(GiveAnswer(reply))
+        offer = self._redirection.of_calculation(subject, offer, snapshot) or offer
+        from_view = subject.wants_no_change and _is_unrestricted(snapshot)
 
-        def hold(text: str) -> None:
-            nonlocal held
-            held = held + text if text else ""
-            if len(held) > HELD_CHARS:
+        def hold(_text: str) -> None:
+            if from_view:
                 scope.cancel()
 
         decided: Outcome[Decision | None] = success(None)
         with anyio.CancelScope() as scope:
             decided = await self._decide(snapshot, situation, offer, grant, hold)
-        if held and grant.left.llm_calls and not repeats_a_fact(held, snapshot.text, situation):
-            subject = await self.subjects.of(self.llm, snapshot, grant)
-            reply = await general_reply(self.llm, snapshot, grant, on_text) if subject.is_knowledge else ""
-            given = decided.value if isinstance(decided.value, GiveAnswer) else GiveAnswer(held)
-            if reply and not (situation.lines and last_question(reply)):
+        given = GiveAnswer("") if scope.cancelled_caught else decided.value
+        if not isinstance(given, GiveAnswer):
+            return decided
+        other = await self._redirection.of_text(given, subject, offer, snapshot, situation, grant)
+        if other is None and given.fulfilled and from_view:
+            reply = corrected(await results_reply(self.llm, snapshot, situation, (), grant), self.compute)
+            if reply and reply != NOT_SHOWN:
+                on_text(reply)
                 return success(GiveAnswer(reply))
-            if reply:  # a question back, where files share words with the request
-                on_text("")
-                given = GiveAnswer(reply, fulfilled=False)
-            other = await self._redirection.of_text(given, subject, offer, snapshot, situation, grant)
-            asks = subject.wants_no_change and not subject.is_knowledge and _is_unrestricted(snapshot)
-            if other is None and given.fulfilled and asks:
-                reply = await results_reply(self.llm, snapshot, situation, (), grant)
-                if reply and reply != NOT_SHOWN:
-                    on_text(reply)
-                    return success(GiveAnswer(reply))
-                other = offer.to_look((Effect.READ,)) if reply else None
-            if other is not None and other.tools:
-                again = await self._decide(snapshot, situation, other, grant, on_text)
-                if again.value is not None:
-                    return again
+            other = offer.to_look((Effect.READ,)) if reply else None
+        if other is not None and other.tools:
+            again = await self._decide(snapshot, situation, other, grant, on_text)
+            if again.value is not None:
+                return again
         if scope.cancelled_caught:
             return await self._decide(snapshot, situation, offer, grant, on_text)
-        if held:
-            on_text(held)
+        on_text(given.text)
         return decided
 
     async def _reply_from_results(self, snapshot: RunSnapshot, situation: Situation, grant: Grant) -> str:
-        """The answer from the results alone, where a small model was to change nothing and has only looked something up; NOT_SHOWN if
-        they may not show it, "" for other runs."""
+        """The answer from the results alone, where a small model has only looked something up and a change is not surely all that was
+        wanted; NOT_SHOWN if they may not show it, "" for other runs."""
         steps = executed(snapshot)
         if not self._redirection.possible or not _is_unrestricted(snapshot) or not steps:
             return ""
-        looked = all(self.offers.looks(step.step.tool_call) for step in steps)
-        if not looked or steps[-1].state is not StepState.SUCCEEDED or grant.left.llm_calls <= _REPLY_CALLS:
+        made = [step.step.tool_call for step in steps]
+        if steps[-1].state is not StepState.SUCCEEDED or not all(map(self.offers.looks, made)):
             return ""
+        if grant.left.llm_calls <= _REPLY_CALLS:
+            return ""
+        if (await self.subjects.of(self.llm, snapshot, grant)).wants_change:
+            return ""
+        if all(self.offers.looks(call, (Effect.PURE,)) for call in made):
+            return await computed_reply(
+                self.llm, snapshot, situation, turns_of(steps, MAX_RESULT_CHARS), grant
+            )
+        return corrected(await results_reply(self.llm, snapshot, situation, steps, grant), self.compute)
+
+    async def _may_want_change(self, snapshot: RunSnapshot, situation: Situation, grant: Grant) -> bool:
+        """Whether what was found out is to be used for a change."""
         subject = await self.subjects.of(self.llm, snapshot, grant)
-        if not subject.wants_no_change or names_new_file(snapshot, situation):
-            return ""
-        return await results_reply(self.llm, snapshot, situation, steps, grant)
+        return not subject.wants_no_change or names_new_file(snapshot, situation)
 
     async def _undone(
         self,
@@ -249,14 +260,20 @@ class Decider:
         tools = model.tools(offer)
         steps = executed(snapshot)
 
+        found = self.findings.of(snapshot)
+        remarks = "\n".join(one for one in (f"{FOUND}{found}" if found else "", remark) if one)
+
         def build(result_chars: int) -> tuple[Message, ...]:
-            return model.conversation(opening, request, turns_of(steps, result_chars), remark)
+            return model.conversation(opening, request, turns_of(steps, result_chars), remarks)
 
         longest = min(results_length(steps), MAX_RESULT_CHARS)
         fitted = await fit_prompt(self.llm, build, longest, room, tools)
         if fitted.value is None:
             return fitted.failed(None)
-        decided = await model.decide(fitted.value.messages, offer, grant, on_text)
+        if offer.only_tool:
+            decided: Outcome[Decision | None] = success(CallTool(ToolCall(offer.only_tool)))
+        else:
+            decided = await model.decide(fitted.value.messages, offer, grant, on_text)
         if not steps and isinstance(decided.value, CallTool):
             called = offer.tool(decided.value.call.tool)
             other = await self._redirection.of_call(called, offer, snapshot, situation, grant)
@@ -290,7 +307,8 @@ class Decider:
         if spec is None or set(spec.composed) <= call.arguments.keys():
             return call
         steps = executed(snapshot)
-        return await self.composer.complete(call, spec, snapshot, situation, steps, grant) or call
+        found = self.findings.of(snapshot)
+        return await self.composer.complete(call, spec, snapshot, situation, steps, grant, found) or call
 
 
 def _with(other: ToolSpec | None, call: ToolCall, offer: Offer) -> ToolCall:
@@ -332,18 +350,33 @@ def _may_go_on(run: RunSnapshot) -> bool:
     )
 
 
-def _repetition(decision: Decision | None, run: RunSnapshot) -> ToolCall | None:
-    """The call that was chosen, if it was made before and no step that may have changed anything succeeded since."""
+def _repetition(decision: Decision | None, run: RunSnapshot, offer: Offer) -> ToolCall | None:
+    """The call that was chosen, if it was made before and no step that may have changed anything succeeded since, or if it would change
+    the file that the last change was about: all changes of a file are written together, and what a small model adds to them was never
+    right."""
     if not isinstance(decision, CallTool):
         return None
     call = decision.call
+    spec = offer.tool(call.tool)
     for step in reversed(executed(run)):
         made = step.step.tool_call
         if made is not None and (made.tool, made.arguments) == (call.tool, call.arguments):
             return call
+        if made is not None and step.state is StepState.SUCCEEDED and _changes_again(call, made, spec):
+            return call
         if step.state is StepState.SUCCEEDED and step.recovery is not Recovery.RERUN:
             return None
     return None
+
+
+def _changes_again(call: ToolCall, made: ToolCall, spec: ToolSpec | None) -> bool:
+    """Whether the call differs from one that changed a file only in what is to be written."""
+    if spec is None or call.tool != made.tool or spec.effect not in FILE_CHANGES or not spec.composed:
+        return False
+    of_call, of_made = (
+        {k: v for k, v in one.arguments.items() if k not in spec.composed} for one in (call, made)
+    )
+    return bool(of_call) and of_call == of_made
 
 
 def _going_on(run: RunSnapshot, call: ToolCall) -> Judgement:

@@ -54,6 +54,15 @@ class Offer:
         """The offer as a model sees it that decides by JSON."""
         return self if self.complete else replace(self, tools=tuple(uncomposed(spec) for spec in self.tools))
 
+    @property
+    def only_tool(self) -> str:
+        """The tool that is called because there is no other choice, and nothing to choose for it; "" if there is a choice."""
+        if len(self.tools) != 1 or self.plan or self.answer or self.refusal or self.complete:
+            return ""
+        (spec,) = self.tools
+        required = spec.input_schema.get("required")
+        return spec.name if is_list(required) and set(required) <= set(spec.composed) else ""
+
     def tool(self, name: str) -> ToolSpec | None:
         """The offered tool of this name."""
         return next((spec for spec in self.tools if spec.name == name), None)

@@ -1,5 +1,6 @@
 """Which actions are offered in a decision, and with which existing values."""
 
+from collections.abc import Collection
 from typing import Final
 
 import anyio
@@ -56,12 +57,12 @@ class Offers:
         helpful = _after_failure(run, specs)
         return await self._with_values(run, helpful or specs, plan=False, answer=not helpful)
 
-    def looks(self, call: ToolCall | None) -> bool:
-        """Whether the call is one of a tool that only looks up what exists here."""
+    def looks(self, call: ToolCall | None, effects: Collection[Effect] = (Effect.READ, Effect.PURE)) -> bool:
+        """Whether the call is one of a tool that only looks up what exists here, or computes, with one of these effects."""
         spec = next(
             (one for one in self.registry.specs() if call is not None and one.name == call.tool), None
         )
-        return spec is not None and looks_here(spec) and spec.effect is Effect.READ
+        return spec is not None and looks_here(spec) and spec.effect in effects
 
     def asking(self, run: RunSnapshot) -> Offer:
         """The tools that ask the user; a refusal if there are none."""

@@ -44,6 +44,7 @@ language. {_LIMITS}"""
 REPEATED: Final = (
     "That action was already taken: its result stands above. Take a different action, or answer."
 )
+FOUND: Final = "What was asked for is, from the results: "
 MAX_FACT_CHARS: Final = 120
 PART: Final = "part"
 WHOLE: Final = "whole"

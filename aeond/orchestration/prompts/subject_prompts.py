@@ -96,7 +96,7 @@ NOT_SHOWN: Final = "?"
 FILES_IN_VIEW: Final = "Files"
 _RESULTS_RULES: Final = f"""\
 You answer a person's request from what is shown above it. Answer in one or two short sentences, in the language of the request, with \
-every number and name that was asked for. If it is not shown, answer only: {NOT_SHOWN}"""
+every number and name that was asked for. Write out each calculation with its numbers. If it is not shown, answer only: {NOT_SHOWN}"""
 _RULES: Final = """\
 club/rules.md:
 # Rules of the club
@@ -129,13 +129,23 @@ _ANSWERED: Final = (
     (
         _MEMBERS,
         "Who pays more, Lena or Omar? And by how many euros?",
-        "Lena pays more: 120, Omar pays 95, so 25 more.",
+        "Lena pays more: 120 - 95 = 25 euros more.",
     ),
     (_LOG, "la pression était basse à quelle heure ?", "À 8 h 14, le 1er février : 1,8 bar."),
     (_MEMBERS, "¿qué profundidad tiene el puerto?", NOT_SHOWN),
-    (_COSTS, "did the boat cost more in march or in april", "In March: 70.50 euros, in April 61.90."),
+    (
+        _COSTS,
+        "did the boat cost more in march or in april",
+        "In March: 48.5 + 22 = 70.5 euros, in April 61.9.",
+    ),
     (_RULES, "u kogo są klucze?", "Klucze ma Omar."),
     (_MEMBERS, "who still has to pay?", "Omar and Till."),
+    (
+        _MEMBERS,
+        "combien rapportent les cotisations en moyenne ?",
+        "(120 + 95 + 120) / 3 = 111,67 euros en moyenne.",
+    ),
+    (_LOG, "Jak długo silnik pracował 3 lutego?", "12:30 - 10:02 = 2:28, czyli 2 godziny i 28 minut."),
 )
 _REPLY_RULES: Final = """\
 You are aeond, the assistant on a person's computer. Answer briefly, in the language of the request. In this reply you can \
@@ -166,12 +176,20 @@ def place_messages(request: str, situation: Situation) -> tuple[Message, ...]:
     return (Message(Role.SYSTEM, _PLACE_RULES), *shots, Message(Role.USER, asked))
 
 
-def reply_messages(run: RunSnapshot) -> tuple[Message, ...]:
-    """The request in a conversation without tools, files and facts."""
+def reply_messages(
+    run: RunSnapshot, situation: Situation, computed: Sequence[tuple[str, str]] = ()
+) -> tuple[Message, ...]:
+    """The request with the remembered facts, and calculations with their results, in a conversation without tools and files."""
     instructions = run.request.instructions
     rules = f"{_REPLY_RULES}\n\n{instructions}" if instructions else _REPLY_RULES
-    said = f"Said before:\n{run.context}\n\n{run.text}" if run.context else run.text
-    return (Message(Role.SYSTEM, rules), Message(Role.USER, said))
+    parts = [
+        f"Said before:\n{run.context}" if run.context else "",
+        facts_text(situation) if situation.facts else "",
+        *(f"{expression} = {result}" for expression, result in computed),
+        run.text,
+    ]
+    asked = Message(Role.USER, "\n\n".join(part for part in parts if part))
+    return (Message(Role.SYSTEM, rules), asked)
 
 
 def results_messages(

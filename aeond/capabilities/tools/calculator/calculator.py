@@ -1,6 +1,8 @@
 """The calculator tool."""
 
+from collections.abc import Callable
 from datetime import UTC, datetime
+from functools import partial
 from typing import Annotated
 
 from pydantic import BaseModel, Field
@@ -11,6 +13,7 @@ from aeond.capabilities.tools.calculator.values import shown
 from aeond.capabilities.tools.function_tool import FunctionTool, tool
 from aeond.domain.tools import CompositionView, Effect, ToolContext
 from aeond.domain.values import JsonObject
+from aeond.errors import ToolError
 from aeond.ports import Clock
 
 
@@ -26,12 +29,23 @@ class CalculatorResult(BaseModel):
     result: int | float | str
 
 
+def local_now(clock: Clock) -> datetime:
+    """The local time to the minute, without a time zone."""
+    here = datetime.fromtimestamp(clock.time(), UTC).astimezone()
+    return here.replace(tzinfo=None, second=0, microsecond=0)
+
+
+def computed(expression: str, now: Callable[[], datetime]) -> int | float | str | None:
+    """The value as the tool shows it; None for an expression that has none."""
+    try:
+        return shown(evaluate(expression, now()))
+    except ToolError:
+        return None
+
+
 def calculator_tool(clock: Clock) -> FunctionTool:
     """The tool. It is PURE although `today` depends on the clock: computing again after a crash does no harm."""
-
-    def now() -> datetime:
-        here = datetime.fromtimestamp(clock.time(), UTC).astimezone()
-        return here.replace(tzinfo=None, second=0, microsecond=0)
+    now = partial(local_now, clock)
 
     async def view(_arguments: JsonObject, _context: ToolContext, _request: str) -> CompositionView:
         return expression_view(now())

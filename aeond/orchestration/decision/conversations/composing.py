@@ -21,6 +21,7 @@ from aeond.orchestration.budget.budgeted_llm import USEFUL_TOKENS, BudgetedLLM, 
 from aeond.orchestration.context.prompt_fitting import fit_prompt
 from aeond.orchestration.decision.conversations.knowledge import repeats_a_fact
 from aeond.orchestration.decision.results import results_length, turns_of
+from aeond.orchestration.decision.schema import ANSWER
 from aeond.orchestration.prompts.decision_prompts import composing_messages
 from aeond.orchestration.repair.strict_json import read_json
 from aeond.ports import LLMAdapter, ToolInvoker, Validator
@@ -46,8 +47,9 @@ class Composer:
         situation: Situation,
         steps: Sequence[StepSnapshot],
         grant: Grant,
+        found: str = "",
     ) -> ToolCall | None:
-        """The call with its composed arguments. What is to be kept in memory and repeats a fact is written again without facts in
+        """The call with its composed arguments; `found` is what was found out from the steps. What is to be kept in memory and repeats a fact is written again without facts in
         view. None if the tool shows nothing, the budget has no room for it, or
         the model writes nothing that the tool takes."""
         composition = spec.composition
@@ -58,6 +60,7 @@ class Composer:
 
         def build(result_chars: int) -> tuple[Message, ...]:
             results = [(turn.call.tool, turn.result) for turn in turns_of(steps, result_chars)]
+            results += [(ANSWER, found)] if found else []
             return composing_messages(composition, view.text, run, situation, results)
 
         longest = min(results_length(steps), MAX_RESULT_CHARS)
@@ -88,5 +91,5 @@ class Composer:
             and repeats_a_fact(kept, run.text, situation)
             and grant.left.llm_calls
         ):
-            return await self.complete(call, spec, run, replace(situation, facts=()), steps, grant)
+            return await self.complete(call, spec, run, replace(situation, facts=()), steps, grant, found)
         return whole

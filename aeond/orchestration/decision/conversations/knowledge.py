@@ -5,6 +5,9 @@ ADR 0088 has the measurements.
 """
 
 import re
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
 from typing import Final
 
 from aeond.domain.llm import LLMRequest
@@ -13,22 +16,69 @@ from aeond.domain.runs.run import RunSnapshot
 from aeond.domain.runs.situations import Situation
 from aeond.domain.values import display_json
 from aeond.orchestration.budget.budgeted_llm import BudgetedLLM, is_cut
+from aeond.orchestration.context.statements import last_question
+from aeond.orchestration.decision.interfaces import Turn
 from aeond.orchestration.prompts.subject_prompts import reply_messages
 from aeond.ports import LLMAdapter, TextSink
 
-HELD_CHARS: Final = 200  # of an answer whose subject is not known yet
 MAX_REPLY_TOKENS: Final = 900
+_NUMERAL: Final = re.compile(r"\d+(?:[.,]\d+)*")
+_INEXACT: Final = 1e-9
 REPLY_SECONDS: Final = 300.0
 
 
-async def general_reply(llm: LLMAdapter, run: RunSnapshot, grant: Grant, on_text: TextSink) -> str:
-    """The answer, streamed to `on_text`; "" if the model gives none that is complete."""
-    request = LLMRequest(reply_messages(run), max_tokens=MAX_REPLY_TOKENS, deadline_seconds=REPLY_SECONDS)
+async def general_reply(
+    llm: LLMAdapter, run: RunSnapshot, situation: Situation, grant: Grant, on_text: TextSink
+) -> str:
+    """The answer, streamed to `on_text`, for one call of the grant; "" if the model gives none that is complete, or asks back where
+    files share words with the request."""
+    request = LLMRequest(
+        reply_messages(run, situation), max_tokens=MAX_REPLY_TOKENS, deadline_seconds=REPLY_SECONDS
+    )
     answered = (await BudgetedLLM(llm, grant).stream(request, on_text)).value
-    if answered is None or is_cut(answered) or not answered.text.strip():
+    reply = "" if answered is None or is_cut(answered) else answered.text.strip()
+    if not reply or (situation.lines and last_question(reply)):
         on_text("")
         return ""
-    return answered.text.strip()
+    return reply
+
+
+async def computed_reply(
+    llm: LLMAdapter, run: RunSnapshot, situation: Situation, turns: Sequence[Turn], grant: Grant
+) -> str:
+    """The answer to a request from what was computed for it, for one call of the grant: the last calculation itself where the model
+    does not state its result."""
+    computed = [
+        (", ".join(map(display_json, turn.call.arguments.values())), turn.result.strip()) for turn in turns
+    ]
+    messages = reply_messages(run, replace(situation, facts=()), computed)
+    request = LLMRequest(messages, max_tokens=MAX_REPLY_TOKENS, deadline_seconds=REPLY_SECONDS)
+    answered = (await BudgetedLLM(llm, grant).generate(request)).value
+    reply = "" if answered is None or is_cut(answered) else answered.text.strip()
+    expression, result = computed[-1]
+    return reply if states(reply, result) else f"{expression} = {result}"
+
+
+def states(text: str, result: str) -> bool:
+    """Whether the text has every number of the result, perhaps rounded."""
+    shown = [one for numeral in _NUMERAL.findall(text) for one in _readings(numeral)]
+    wanted = [one for numeral in _NUMERAL.findall(result) for one, _ in _readings(numeral)[:1]]
+    return bool(text) and all(
+        any(abs(value - one) <= 0.5 * 10**-decimals + _INEXACT for value, decimals in shown) for one in wanted
+    )
+
+
+def _readings(numeral: str) -> list[tuple[float, int]]:
+    """What a numeral may stand for, each with the number of its decimals: a comma is a decimal one, or groups thousands."""
+    found = []
+    for plain in (
+        numeral.replace(",", "."),
+        numeral.replace(",", ""),
+        numeral.replace(".", "").replace(",", "."),
+    ):
+        with suppress(ValueError):
+            found.append((float(plain), len(plain.partition(".")[2])))
+    return found
 
 
 def repeats_a_fact(answer: str, request: str, situation: Situation) -> bool:

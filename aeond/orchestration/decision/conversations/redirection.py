@@ -45,32 +45,35 @@ class Redirection:
         """Whether the model needs to be asked what a request is about, and can be."""
         return self.llm.capabilities.likely and not self.llm.capabilities.tool_calls
 
+    def can_ask(self, grant: Grant) -> bool:
+        """Whether it is possible, and leaves a call for the decision."""
+        return self.possible and grant.left.llm_calls > 1
+
+    def of_calculation(self, subject: Subject, offer: Offer, run: RunSnapshot) -> Offer | None:
+        """The tools that compute, for a request that most likely needs a calculation and gives its operands, so that no look is needed
+        before it; None for others."""
+        operands = len(_NUMBER.findall(run.text))
+        computing = offer.to_compute()
+        return computing if subject.is_computation and operands >= _OPERANDS and computing.tools else None
+
     async def of_call(
         self, spec: ToolSpec | None, offer: Offer, run: RunSnapshot, situation: Situation, grant: Grant
     ) -> Offer | None:
         """The offer in place of a first call of this tool; None if the call suits the request.
 
-        In place of a look a calculation may be needed. A call that would change something is decided again without such tools if no
-        change is wanted, without any if general knowledge may be enough, and with those of the place where it is wanted if that is
-        another one. Whether a removal is wanted is not asked: it has a question of its own (`PartOrWhole`). For a tool that knows no
-        values the place is unknown.
+        A call that would change something is decided again without such tools if no change is wanted, and with those of the place
+        where it is wanted if that is another one. Whether a removal is wanted is not asked: it has a question of its own
+        (`PartOrWhole`). For a tool that knows no values the place is unknown.
         """
-        if spec is None or not offer.answer or not self._can_ask(grant):
-            return None
-        if spec.effect is Effect.READ and _gives_operands(run):
-            return _computing(await self.subjects.of(self.llm, run, grant), offer)
-        if spec.effect not in CHANGES:
+        if spec is None or spec.effect not in CHANGES or not offer.answer or not self.can_ask(grant):
             return None
         if spec.effect in FILE_CHANGES and names_new_file(run, situation):
             return await self._of_new_file(spec, offer, run, grant)
         if not spec.for_part:
             subject = await self.subjects.of(self.llm, run, grant)
-            if subject.wants_no_change and subject.is_knowledge:
-                return Offer()
             if subject.wants_no_change:
-                computing = _computing(subject, offer) if _gives_operands(run) else None
-                return computing or offer.without_effects(CHANGES)
-        if not acts_here(spec) or not self._can_ask(grant):
+                return offer.without_effects(CHANGES)
+        if not acts_here(spec) or not self.can_ask(grant):
             return None
         place = await place_of(self.llm, run, situation, grant)
         if place == WORLD:
@@ -104,18 +107,14 @@ class Redirection:
     ) -> Offer | None:
         """The offer in place of an answer or a refusal; None if that suits the subject.
 
-        An answer does not where a change is surely wanted, nor without a calculation where one is needed. A refusal does not where
-        nothing is to be done, so that a look may tell, nor where something is to be done that is not surely about the world; what asks
-        the memory a question is looked up there.
+        An answer does not where a change is surely wanted. A refusal does not where nothing is to be done, so that a look may tell,
+        nor where something is to be done that is not surely about the world; what asks the memory a question is looked up there.
         """
-        computing = _computing(subject, offer)
-        if computing and _gives_operands(run):
-            return computing
         if given.fulfilled:
             return await self._to_change(subject, offer, run, situation, grant)
         if subject.wants_no_change:
             return offer.to_look()
-        place = await place_of(self.llm, run, situation, grant) if self._can_ask(grant) else ""
+        place = await place_of(self.llm, run, situation, grant) if self.can_ask(grant) else ""
         if place == MEMORY and last_question(run.text):
             return offer.to_look()
         if place == WORLD:
@@ -126,7 +125,7 @@ class Redirection:
         self, offer: Offer, run: RunSnapshot, situation: Situation, grant: Grant
     ) -> Offer | None:
         """The offer in place of an answer after steps that changed nothing; None unless a change is surely wanted."""
-        if not offer.to_change(CHANGES).tools or not self._can_ask(grant):
+        if not offer.to_change(CHANGES).tools or not self.can_ask(grant):
             return None
         return await self._to_change(
             await self.subjects.of(self.llm, run, grant), offer, run, situation, grant
@@ -135,25 +134,16 @@ class Redirection:
     async def _to_change(
         self, subject: Subject, offer: Offer, run: RunSnapshot, situation: Situation, grant: Grant
     ) -> Offer | None:
-        """The tools that change something, of one place if that is known, and a refusal; where the request names a new file, it is
-        enough that a change is likelier than not."""
-        creating = names_new_file(run, situation) and not subject.wants_no_change
-        if not subject.wants_change and not creating:
+        """The tools that change something, of one place if that is known, and a refusal; those that make a file, or look, where the
+        request names a new one and a change is likelier than not."""
+        if (
+            names_new_file(run, situation)
+            and not subject.wants_no_change
+            and (making := offer.to_create()).tools
+        ):
+            return making
+        if not subject.wants_change:
             return None
-        place = await place_of(self.llm, run, situation, grant) if self._can_ask(grant) else ""
+        place = await place_of(self.llm, run, situation, grant) if self.can_ask(grant) else ""
         changing = offer.to_change(EFFECTS.get(place, CHANGES))
         return changing if changing.tools else offer.to_change(CHANGES)
-
-    def _can_ask(self, grant: Grant) -> bool:
-        return self.possible and grant.left.llm_calls > 1
-
-
-def _gives_operands(run: RunSnapshot) -> bool:
-    """Whether the request has at least two numbers, so that a calculation needs no look into files."""
-    return len(_NUMBER.findall(run.text)) >= _OPERANDS
-
-
-def _computing(subject: Subject, offer: Offer) -> Offer | None:
-    """The tools that compute, for a request that needs a calculation."""
-    computing = offer.to_compute()
-    return computing if subject.is_computation and computing.tools else None

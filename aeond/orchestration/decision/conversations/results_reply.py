@@ -24,8 +24,26 @@ from aeond.ports import LLMAdapter
 
 MAX_REPLY_TOKENS: Final = 500
 MAX_RESULT_CHARS: Final = 12_000
+MAX_RUNS: Final = 64
 REPLY_SECONDS: Final = 300.0
 _NOT_SHOWN_FROM: Final = -3.0  # log-odds against any answer
+
+
+class Findings:
+    """What was found out in runs that go on to change something, for the last MAX_RUNS of them."""
+
+    def __init__(self) -> None:
+        self._found: dict[str, str] = {}  # by run, the oldest first
+
+    def keep(self, run: RunSnapshot, found: str) -> None:
+        """Replaces what was found out before."""
+        self._found[run.run_id] = found
+        while len(self._found) > MAX_RUNS:
+            del self._found[next(iter(self._found))]
+
+    def of(self, run: RunSnapshot) -> str:
+        """What was found out; "" if nothing was."""
+        return self._found.get(run.run_id, "")
 
 
 async def results_reply(

@@ -22,6 +22,7 @@ from aeond.ports import LLMAdapter
 MAX_RUNS: Final = 64
 # Log-odds against all other subjects, chosen on the sets of strangers.
 _KNOWLEDGE_FROM: Final = -0.5
+_SURE_KNOWLEDGE_FROM: Final = 0.0
 _NO_CHANGE_BELOW: Final = 0.0
 _CHANGE_FROM: Final = 1.75
 
@@ -32,10 +33,10 @@ class Subject:
 
     likely: tuple[LikelyToken, ...]
 
-    @property
-    def is_knowledge(self) -> bool:
-        """Whether general knowledge may be enough for it."""
-        return log_odds(self.likely, _subject_of, KNOWLEDGE) >= _KNOWLEDGE_FROM
+    def is_knowledge(self, *, surely: bool = False) -> bool:
+        """Whether general knowledge may be enough for it, or surely is."""
+        odds = log_odds(self.likely, _subject_of, KNOWLEDGE)
+        return odds >= (_SURE_KNOWLEDGE_FROM if surely else _KNOWLEDGE_FROM)
 
     @property
     def is_computation(self) -> bool:

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from aeond.domain.messages import Role
+from aeond.domain.runs.situations import Situation
 from aeond.orchestration.prompts.subject_prompts import (
     KNOWLEDGE,
     OTHER_SUBJECTS,
@@ -23,12 +24,12 @@ def test_each_subject_has_an_example_and_the_request_comes_last() -> None:
 
 
 def test_the_reply_sees_the_conversation_and_the_instructions() -> None:
-    """A run with instructions or a session keeps them; nothing else of its situation is shown."""
+    """A run with instructions or a session keeps them, and the remembered facts are shown; files are not."""
     run = run_of()
-    plain = reply_messages(run)
+    plain = reply_messages(run, Situation())
     assert [message.role for message in plain] == [Role.SYSTEM, Role.USER]
     assert plain[1].content == run.text
     other = replace(run, request=replace(run.request, instructions="Speak in rhymes."), context="Hello.")
-    rules, said = reply_messages(other)
+    rules, said = reply_messages(other, Situation(files=(("a", "b"),), facts=(("boat", "Ida"),)))
     assert str(rules.content).endswith("\n\nSpeak in rhymes.")
-    assert said.content == f"Said before:\nHello.\n\n{run.text}"
+    assert said.content == f"Said before:\nHello.\n\nRemembered: boat = Ida\n\n{run.text}"

@@ -8,10 +8,12 @@ import pytest
 from aeond.capabilities.llm.adapters.scripted import Rule, ScriptedLLM
 from aeond.capabilities.tools.registry import Registry
 from aeond.domain.runs.situations import Situation
-from aeond.orchestration.decision.conversations.knowledge import HELD_CHARS, repeats_a_fact
+from aeond.domain.tools import Effect
+from aeond.orchestration.decision.conversations.knowledge import repeats_a_fact, states
 from aeond.orchestration.decision.decider import Decider
 from tests.support.deciders import Composing, WholeTool, decider_of
-from tests.support.strategy import LOOK, grant, registry, run_of
+from tests.support.judging import after_pass, ran
+from tests.support.strategy import LOOK, TEXT, calls, grant, registry, run_of, spec
 
 FACTS = Situation(facts=(("boat", "Ida"), ("berth", 12)))
 SUBJECT = "Say in one word what a request"
@@ -46,7 +48,7 @@ async def chosen(subject: Decider, calls: int = 10) -> tuple[str, str]:
 
 
 async def test_general_knowledge_is_answered_in_a_conversation_of_its_own() -> None:
-    """The refusal of the first decision is not seen; the plain reply is, as it comes."""
+    """The client sees the plain reply as it comes; no decision is asked for."""
     subject, llm = decider({"cannot": "I cannot look that up."}, {"know": -0.3, "files": -2.0})
     assert await chosen(subject) == ("Rivers carry salts.", "Rivers carry salts.")
     assert llm.in_flight == 0
@@ -58,6 +60,7 @@ async def test_a_reply_that_asks_back_gives_way_to_a_look() -> None:
     rules = (
         Rule(contains=SUBJECT, text="know", likely={"know": -0.3, "files": -2.0}),
         Rule(contains=TALK, text="Which boat?"),
+        Rule(contains=TELL, text="?"),
         Rule.model_validate({"json": {"cannot": "I cannot."}, "times": 1}),
         Rule.model_validate({"json": {"look": {"path": "a"}}}),
     )
@@ -95,19 +98,23 @@ async def test_an_answer_from_elsewhere_stays() -> None:
     assert await chosen(subject) == ("The fee is due in May.", "The fee is due in May.")
 
 
-async def test_an_answer_with_a_remembered_value_stays_without_a_question() -> None:
-    """An answer that repeats a fact in view needs no further call."""
-    subject, _ = decider({"answer": "Your boat is Ida."}, {"know": -0.1})
-    assert await chosen(subject, calls=1) == ("Your boat is Ida.", "Your boat is Ida.")
+async def test_remembered_facts_are_in_view_of_general_knowledge() -> None:
+    """The conversation shows them above the request, and no decision is asked for."""
+    subject, llm = decider({"look": {"path": "a"}}, {"know": -0.1}, reply="Your boat is Ida.")
+    assert await chosen(subject, calls=2) == ("Your boat is Ida.", "Your boat is Ida.")
+    shown = str(llm.requests[-1].messages[-1].content)
+    assert shown == f"Remembered: boat = Ida; berth = 12\n\n{run_of().text}"
+    assert len(llm.requests) == 2
 
 
-async def test_a_long_answer_is_stopped_for_the_question() -> None:
-    """It is replaced if it is general knowledge; otherwise the client sees it whole, once."""
-    text = "word " * HELD_CHARS + "end"
-    subject, llm = decider({"answer": text}, {"know": -0.1})
-    assert await chosen(subject) == ("Rivers carry salts.", "Rivers carry salts.")
+async def test_an_answer_that_is_not_needed_is_not_awaited() -> None:
+    """Where it is given from what is in view, the one that a decision begins is cancelled; it is generated again if the view gives none,
+    and a client sees it whole, once."""
+    text = "word " * 400 + "end"
+    subject, llm = decider({"answer": text}, {"files": -0.1}, in_view="It is due in May.")
+    assert await chosen(subject) == ("It is due in May.", "It is due in May.")
     subject, llm = decider({"answer": text}, {"files": -0.1})
-    assert await chosen(subject) == (text, text)
+    assert await chosen(subject) == (text.strip(), text.strip())
     assert llm.in_flight == 0
 
 
@@ -117,10 +124,10 @@ async def test_an_empty_reply_leaves_the_decision() -> None:
     assert await chosen(subject) == ("It is salty.", "It is salty.")
 
 
-async def test_a_call_is_no_answer() -> None:
-    """A decision for a tool asks for no source."""
-    subject, _ = decider({"look": {"path": "a"}}, {"know": -0.1})
-    decided = await subject.choose(run_of(), grant(1), lambda _: None)
+async def test_without_a_call_for_its_subject_a_request_is_decided_about() -> None:
+    """A run with one model call left takes the decision itself."""
+    subject, _ = decider({"look": {"path": "a"}}, {})
+    decided = await subject.choose(run_of(), grant(2), lambda _: None)
     assert decided.value.tool_call is not None
 
 
@@ -148,3 +155,39 @@ async def test_a_run_with_instructions_keeps_its_own_answer() -> None:
     answered = (await subject.choose(run, grant(10), lambda _: None)).value.answer
     assert answered is not None
     assert answered.text == "In June."
+
+
+@pytest.mark.parametrize(
+    ("text", "result", "stated"),
+    [
+        ("You paid 257.30 euros.", "257.3", True),
+        ("Das macht 1.257,30 Euro.", "1257.3", True),
+        ("About 3.3 each.", "3.33333", True),
+        ("It is 42 days.", "44 days", False),
+        ("7 sets", "257.3", False),
+        ("", "257.3", False),
+        ("Many.", "Tuesday", True),
+    ],
+)
+def test_an_answer_states_the_result(text: str, result: str, stated: bool) -> None:
+    """Each number of the result stands in it, perhaps rounded, and however it is written."""
+    assert states(text, result) is stated
+
+
+@pytest.mark.parametrize(
+    ("reply", "answer"), [("That is 22.5 metres.", "That is 22.5 metres."), ("That is 20.", "9 * 2.5 = 22.5")]
+)
+async def test_what_was_computed_is_stated(reply: str, answer: str) -> None:
+    """A calculation is answered from in a conversation that shows it without facts; where its result is not stated, the calculation
+    itself is the answer."""
+    add = spec("add", {"sum": TEXT}, ("sum",), Effect.PURE)
+    tools = Registry()
+    tools.register(WholeTool(replace(add, candidates=("sum",))))
+    rules = (
+        Rule(contains=SUBJECT, text="compute", likely={"compute": -0.1}),
+        Rule(contains=TALK, text=reply),
+    )
+    subject, llm = decider_of(rules, tools, FACTS, Composing({}))
+    run = after_pass(1, ran(calls("s1", "add", sum="9 * 2.5"), output={"result": 22.5}))
+    assert (await subject.evaluate(run, grant(10))).value.evaluation.final_output == answer
+    assert llm.requests[-1].messages[-1].content == f"9 * 2.5 = 22.5\n\n{run.text}"

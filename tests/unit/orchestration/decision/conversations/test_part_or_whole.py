@@ -24,6 +24,7 @@ CHANGE = replace(
     composition=Composition(("notes",), "Say what changes.", ()),
 )
 SEEN = Situation(files=(("list", "a\nb"), ("other", "c")))
+SUBJECT = "Say in one word what a request"
 ASKED = "Say in one word what: whole"
 SHOWN = CompositionView("list:\na\nb", TEXT)
 
@@ -32,6 +33,7 @@ async def decided(
     likely: Mapping[str, float], *, path: str = "list", calls: int = 10, shown: CompositionView | None = SHOWN
 ) -> tuple[ToolCall | None, ScriptedLLM]:
     rules = (
+        Rule(contains=SUBJECT, text="do", likely={"do": -0.1}),
         Rule(contains=ASKED, text=next(iter(likely), "?"), likely=dict(likely)),
         Rule.model_validate({"contains": "Say what changes.", "json": "b"}),
         Rule.model_validate({"json": {"delete": {"path": path}}, "times": 1}),
@@ -69,7 +71,7 @@ async def test_what_does_not_exist_is_not_asked_about() -> None:
 
 async def test_a_spent_budget_asks_nothing() -> None:
     """Without a call left to write the change the decision stays."""
-    call, _ = await decided({"part": -0.1}, calls=2)
+    call, _ = await decided({"part": -0.1}, calls=3)
     assert call == ToolCall("delete", {"path": "list"})
 
 

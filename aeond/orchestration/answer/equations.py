@@ -1,0 +1,74 @@
+"""Corrects the equations that an answer writes out: a small model reads numbers rightly and adds them up wrongly."""
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Final
+
+Computes = Callable[[str], int | float | str | None]
+"""Returns the value of an expression as the calculator shows it, None for what it cannot compute."""
+
+MAX_EQUATIONS: Final = 20
+
+
+def computes_nothing(_expression: str) -> None:
+    """Leaves every equation as it is."""
+
+
+_NUMERAL: Final = r"\d+(?:[.,:]\d+)*"
+_UNIT: Final = r"(?:\s?[^\W\d_]{1,12}\.?|\s?[€$£%°])?"
+_OPERAND: Final = rf"\(*\s*[€$£]?\s?{_NUMERAL}{_UNIT}\s*\)*"
+_OPERATOR: Final = r"\s*[-+*/\u00d7\u00b7\u00f7\u2212\u2013]\s*"
+_EQUATION: Final = re.compile(rf"({_OPERAND}(?:{_OPERATOR}{_OPERAND})+)\s*=\s*[€$£]?\s?({_NUMERAL})(?!\w)")
+_WHOLE_NUMERAL: Final = re.compile(rf"(?<![\w.,:]){_NUMERAL}(?![\w:]|[.,]\d)")
+_LETTERS: Final = re.compile(r"[^\W\d_]+\.?|[€$£°]")
+_OPERATORS: Final = str.maketrans("\u00d7\u00b7\u00f7\u2212\u2013", "**/--")
+_CLOCK: Final = re.compile(r"\d+:\d\d")
+_DECIMAL_COMMA: Final = re.compile(r"\d,\d{1,2}(?!\d)")
+_DECIMALS: Final = 2
+
+
+def corrected(text: str, compute: Computes) -> str:
+    """The text with the right value wherever an equation of numbers has a wrong one, there and in what the text says beside and after
+    it. A value that was rounded stays. Units are not converted, so that an equation with several of them is taken as it is written."""
+    wrong: dict[str, str] = {}  # the right value by the wrong one
+    beside: list[str] = []  # the texts around the equations
+    equations: list[str] = []
+    end = 0
+    for found in list(_EQUATION.finditer(text))[:MAX_EQUATIONS]:
+        expression, given = _with(wrong, found.group(1)), found.group(2)
+        right = _right(expression, given, compute)
+        if right and given not in re.findall(_NUMERAL, expression):
+            wrong[given] = right
+        beside.append(text[end : found.start()])
+        equations.append(expression + text[found.end(1) : found.start(2)] + (right or given))
+        end = found.end()
+    parts = [
+        part for pair in zip((_with(wrong, one) for one in beside), equations, strict=True) for part in pair
+    ]
+    return "".join([*parts, _with(wrong, text[end:])])
+
+
+def _with(values: Mapping[str, str], text: str) -> str:
+    """The text with other values for its numerals."""
+    return _WHOLE_NUMERAL.sub(lambda found: values.get(found.group(), found.group()), text)
+
+
+def _right(expression: str, given: str, compute: Computes) -> str:
+    """The value of the expression, written as the given one; "" if that is right or cannot be judged."""
+    value = compute(_LETTERS.sub("", expression).translate(_OPERATORS).strip())
+    if isinstance(value, str) or ":" in given:
+        clock = str(value)
+        return clock if _CLOCK.fullmatch(clock) and _CLOCK.fullmatch(given) and clock != given else ""
+    value = (
+        None if value is None else abs(value)
+    )  # a span of years is written from the earlier one to the later
+    comma = bool(_DECIMAL_COMMA.search(f"{expression} {given}"))
+    whole, _, decimals = given.rpartition("," if comma else ".")
+    try:
+        shown = float(f"{whole or decimals}.{decimals if whole else 0}")
+    except ValueError:
+        return ""
+    if value is None or abs(shown - value) <= 0.5 * 10 ** -(len(decimals) if whole else 0) + 1e-9:
+        return ""
+    plain = f"{value:.{_DECIMALS}f}".rstrip("0").rstrip(".")
+    return plain.replace(".", ",") if comma else plain

@@ -1,0 +1,80 @@
+"""Decisions after results: what counts as done before."""
+
+from dataclasses import replace
+
+from aeond.capabilities.llm.adapters.scripted import Rule
+from aeond.capabilities.tools.registry import Registry
+from aeond.domain.runs.situations import Situation
+from aeond.domain.tools import Composition, CompositionView, Effect, Recovery, ToolCall
+from aeond.orchestration.decision.conversations.results_reply import MAX_RUNS, Findings
+from aeond.orchestration.prompts.decision_prompts import FOUND
+from tests.support.deciders import Composing, WholeTool, decider_of
+from tests.support.judging import after_pass, ran
+from tests.support.strategy import LOOK, TEXT, calls, grant, registry, run_of, spec
+
+CHANGE = replace(
+    spec("change", {"path": TEXT, "notes": TEXT}, ("path", "notes"), Effect.WRITE_CONTAINED),
+    candidates=("path",),
+    composition=Composition(("notes",), "Say what changes.", ()),
+)
+CHANGED = ran(calls("s1", "change", path="list", notes="a"), output="now: a", recovery=Recovery.RECONCILE)
+
+
+async def next_call(path: str) -> ToolCall | None:
+    """The next call of a run that has changed `list`, where the model would change `path`."""
+    rules = (
+        Rule(contains="Say in one word", text="do", likely={"do": -0.1}),
+        Rule.model_validate({"contains": "Say what changes.", "json": "b"}),
+        Rule.model_validate({"json": {"change": {"path": path}}, "times": 1}),
+        Rule.model_validate({"json": {"answer": "Done."}}),
+    )
+    tools = registry(LOOK)
+    tools.register(WholeTool(CHANGE))
+    view = CompositionView("list:\na", TEXT)
+    decider, _ = decider_of(rules, tools, Situation(), Composing({}, ("list", "other"), view))
+    judged = (await decider.evaluate(after_pass(1, CHANGED), grant(10))).value
+    step = judged.actions[0].step if judged.actions else None
+    return step.tool_call if step else None
+
+
+async def test_a_file_is_changed_once() -> None:
+    """A second change of the file that was just changed is taken for a repetition; another file can be changed."""
+    assert await next_call("list") is None
+    assert await next_call("other") == ToolCall("change", {"path": "other", "notes": "b"})
+
+
+async def test_what_was_found_out_is_used_for_a_change() -> None:
+    """Where a look was made for a change, its answer stands below the result when the next action is chosen and when an argument is
+    written, also after the change."""
+    rules = (
+        Rule(contains="Say in one word what a request", text="do", likely={"do": -0.5, "files": -0.9}),
+        Rule(contains="from what is shown above it", text="3 * 14 = 40 euros"),
+        Rule.model_validate({"contains": "Say what changes.", "json": "42"}),
+        Rule.model_validate({"json": {"change": {"path": "list"}}, "times": 1}),
+        Rule.model_validate({"json": {"answer": "It is 42."}}),
+    )
+    tools = Registry()
+    for one in (replace(LOOK, candidates=("path",)), CHANGE):
+        tools.register(WholeTool(one))
+    view = CompositionView("list:\na", TEXT)
+    decider, llm = decider_of(rules, tools, Situation(), Composing({}, ("list", "other"), view))
+    decider = replace(decider, compute=lambda _: 42)
+    looked = ran(calls("s1", "look", path="other"), output="3 lamps at 14")
+    judged = (await decider.evaluate(after_pass(1, looked), grant(10))).value
+    assert judged.actions[0].step is not None
+    assert judged.actions[0].step.tool_call == ToolCall("change", {"path": "list", "notes": "42"})
+    found = "3 * 14 = 42 euros"
+    assert str(llm.requests[-2].messages[-1].content).endswith(f"3 lamps at 14\n{FOUND}{found}")
+    assert f"answer: {found}" in str(llm.requests[-1].messages[-1].content)
+    judged = (await decider.evaluate(after_pass(1, looked, CHANGED), grant(10))).value
+    assert judged.evaluation.final_output == "It is 42."
+    assert str(llm.requests[-1].messages[-1].content).endswith(f"{FOUND}{found}")
+
+
+def test_findings_are_kept_for_the_last_runs() -> None:
+    """What was found out in an old run is forgotten."""
+    findings = Findings()
+    for number in range(MAX_RUNS + 1):
+        findings.keep(replace(run_of(), run_id=f"run {number}"), "42")
+    assert findings.of(replace(run_of(), run_id="run 0")) == ""
+    assert findings.of(replace(run_of(), run_id="run 1")) == "42"

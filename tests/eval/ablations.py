@@ -14,7 +14,7 @@ import pytest
 
 from aeond.daemon.compose import thinking
 from aeond.domain.tools import ToolSpec
-from aeond.orchestration.decision import decider
+from aeond.orchestration.decision import decider, next_action
 from aeond.orchestration.decision.conversations import redirection
 from aeond.orchestration.decision.conversations.composing import Composer
 from aeond.orchestration.decision.conversations.part_or_whole import PartOrWhole
@@ -55,7 +55,7 @@ MECHANISMS: Final = {
     "expressions": Mechanism(Composer, "complete", None, tool="calculator"),
     "facts": Mechanism(Composer, "complete", None, tool="remember"),
     "statements": Mechanism(Composer, "complete", None, tool="query_table"),
-    "invention": Mechanism(decider, "is_invented", False, plain=True),
+    "invention": Mechanism(next_action, "is_invented", False, plain=True),
 }
 """By name; the last four are conversations in which an argument of one tool is written."""
 

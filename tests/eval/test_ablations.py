@@ -5,7 +5,7 @@ import pytest
 
 from aeond.domain.runs.situations import Situation
 from aeond.domain.tools import Effect, ToolCall
-from aeond.orchestration.decision import decider
+from aeond.orchestration.decision import next_action
 from tests.eval.ablation_table import rows
 from tests.eval.ablations import MECHANISMS, acting, without
 from tests.support.strategy import TEXT, run_of, spec
@@ -15,7 +15,7 @@ INVENTED = ToolCall("keep", {"key": "gate code", "value": "4711"})
 
 
 def invents() -> bool:
-    found: bool = vars(decider)["is_invented"](
+    found: bool = vars(next_action)["is_invented"](
         INVENTED, KEEP, run_of(request="Keep the code."), Situation(), ()
     )
     return found

@@ -20,6 +20,8 @@ _END: Final = re.compile(rf"(?<![{_MARKS}])[{_MARKS}]++[{_CLOSERS}]*+\s*+|\n\s*+
 _ASKS: Final = re.compile(
     rf"(?:[{_QUESTION_MARKS}]|(?<=[\u0370-\u03ff\u1f00-\u1fff]);)[{_MARKS}]*+[{_CLOSERS}\s]*+\Z"
 )
+_NUMBER: Final = re.compile(r"\d+(?:[.,:]\d+)*")
+_OPERANDS: Final = 2
 _LAST_WORD: Final = re.compile(r"[^\W_]*\Z")
 _ABBREVIATION_CHARS: Final = 2
 _STOP_INSIDE: Final = re.compile(rf"[.…．][{_CLOSERS}]*+(?:\s|[^\x00-\x7f])")
@@ -102,3 +104,8 @@ def _ends_sentence(text: str, end: re.Match[str]) -> bool:
     short = len(word) == 1 or (len(word) <= _ABBREVIATION_CHARS and word[:1].isupper())
     inside = found.count(".") == 1 and (short or word[-1:].isdigit())
     return not (inside or after.islower() or after.isdigit())
+
+
+def gives_operands(text: str) -> bool:
+    """Whether the text has at least two numbers, so that a calculation with them needs no look into files."""
+    return len(_NUMBER.findall(text)) >= _OPERANDS

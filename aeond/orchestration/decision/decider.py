@@ -5,14 +5,13 @@ model, which chooses one action. A failed call is a result like any other. Every
 call a step and a tool call of the budget: where one of these is used up, only an answer is offered.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import field
 from typing import Final
 
 import anyio
 
-from aeond.domain.messages import Message
-from aeond.domain.outcome import Outcome, Problem, failure, success
+from aeond.domain.outcome import Outcome, success
 from aeond.domain.plans.evaluations import (
     Evaluation,
     Issue,
@@ -22,19 +21,15 @@ from aeond.domain.plans.evaluations import (
 )
 from aeond.domain.plans.plan import MAX_REFINEMENTS, PlanStep, StepState
 from aeond.domain.plans.profiles import Route
-from aeond.domain.plans.steps import StepSnapshot
 from aeond.domain.runs.budgets import Amounts, Grant
 from aeond.domain.runs.run import Answer, RunSnapshot
 from aeond.domain.runs.situations import Situation
 from aeond.domain.tools import Effect, Recovery, ToolCall, ToolSpec
 from aeond.frozen import frozen
 from aeond.orchestration.answer.equations import Computes, computes_nothing, corrected
-from aeond.orchestration.budget.budgeted_llm import USEFUL_TOKENS
-from aeond.orchestration.context.new_files import names_new_file, spelt_as_named
-from aeond.orchestration.context.prompt_fitting import fit_prompt
+from aeond.orchestration.context.new_files import names_new_file
 from aeond.orchestration.decision.conversations.composing import Composer
 from aeond.orchestration.decision.conversations.knowledge import computed_reply, general_reply
-from aeond.orchestration.decision.conversations.part_or_whole import PartOrWhole
 from aeond.orchestration.decision.conversations.redirection import Redirection
 from aeond.orchestration.decision.conversations.results_reply import Findings, results_reply
 from aeond.orchestration.decision.conversations.subject import Subjects
@@ -47,17 +42,16 @@ from aeond.orchestration.decision.interfaces import (
     MakePlan,
     Offer,
 )
-from aeond.orchestration.decision.invention import is_invented
+from aeond.orchestration.decision.next_action import NextAction
 from aeond.orchestration.decision.offers import Offers
-from aeond.orchestration.decision.results import results_length, turns_of
+from aeond.orchestration.decision.results import MAX_RESULT_CHARS, executed, turns_of
 from aeond.orchestration.interfaces import Judgement, RouteChoice, discard_text
 from aeond.orchestration.planning.plan_parsing import describe_call
-from aeond.orchestration.prompts.decision_prompts import FOUND, REPEATED, request_text
+from aeond.orchestration.prompts.decision_prompts import REPEATED
 from aeond.orchestration.prompts.subject_prompts import NOT_SHOWN
 from aeond.ports import LLMAdapter, TextSink
 from aeond.ports.situations import Situations
 
-MAX_RESULT_CHARS: Final = 12_000
 MAX_FAILURES: Final = 5
 UNSUPPORTED: Final = 0.5  # confidence of an answer that rests on no result
 NOT_FULFILLED: Final = "the request was not carried out"
@@ -91,6 +85,10 @@ class Decider:
     def _redirection(self) -> Redirection:
         return Redirection(self.llm, self.subjects)
 
+    @property
+    def _action(self) -> NextAction:
+        return NextAction(self.models, self.llm, self.offers, self.composer, self._redirection, self.findings)
+
     async def choose(self, snapshot: RunSnapshot, grant: Grant, on_text: TextSink) -> Outcome[RouteChoice]:
         situation = await self.situations.observe(snapshot)
         offer = await self.offers.first(snapshot, situation)
@@ -116,16 +114,16 @@ class Decider:
         if reply == NOT_SHOWN and len(executed(snapshot)) < _LOOKS:
             elsewhere = offer.elsewhere([step.step.tool_call for step in executed(snapshot)])
             offer = elsewhere if elsewhere.tools else offer
-        decided = await self._decide(snapshot, situation, offer, grant, discard_text)
+        decided = await self._action.choose(snapshot, situation, offer, grant, discard_text)
         undone = await self._undone(decided.value, offer, snapshot, situation, grant)
         if undone is not None:
-            changed = await self._decide(snapshot, situation, undone, grant, discard_text)
+            changed = await self._action.choose(snapshot, situation, undone, grant, discard_text)
             decided = changed if changed.value is not None else decided
         if (repeated := _repetition(decided.value, snapshot, offer)) is not None:
             other = offer.without(repeated.tool)
-            decided = await self._decide(snapshot, situation, other, grant, discard_text, REPEATED)
+            decided = await self._action.choose(snapshot, situation, other, grant, discard_text, REPEATED)
         if _repetition(decided.value, snapshot, offer) is not None:
-            decided = await self._decide(snapshot, situation, Offer(), grant, discard_text, REPEATED)
+            decided = await self._action.choose(snapshot, situation, Offer(), grant, discard_text, REPEATED)
         match decided.value:
             case CallTool(call=call):
                 return success(_going_on(snapshot, call))
@@ -140,18 +138,24 @@ class Decider:
     ) -> Outcome[Decision | None]:
         """The first decision. A small model is asked for the subject of the request before it.
 
-        General knowledge is then answered in a separate conversation, and a calculation is made by a tool that computes. An answer
-        that does not suit the subject is decided again (`Redirection`). One that was to come from what is in view, or after a look,
-        is given from there; what the decision has begun to answer is not needed for it.
+        General knowledge is then answered in a separate conversation, and a calculation is made by a tool that computes: at once,
+        or in place of an answer where other tools might know or compute it. An answer that does not suit the subject is decided
+        again (`Redirection`). One that was to come from what is in view, or after a look, is given from there; what the decision
+        has begun to answer is not needed for it.
         """
         if not self._redirection.can_ask(grant):
-            return await self._decide(snapshot, situation, offer, grant, on_text)
+            return await self._action.choose(snapshot, situation, offer, grant, on_text)
         subject = await self.subjects.of(self.llm, snapshot, grant)
-        if subject.is_knowledge(surely=bool(situation.lines)) and (
-            reply := await general_reply(self.llm, snapshot, situation, grant, on_text)
+        known = subject.is_knowledge(surely=bool(situation.lines))
+        calculation = self._redirection.of_calculation(subject, offer, snapshot)
+        at_once = not offer.has_others
+        if (
+            known
+            and at_once
+            and (reply := await general_reply(self.llm, snapshot, situation, grant, on_text))
         ):
             return success(GiveAnswer(reply))
-        offer = self._redirection.of_calculation(subject, offer, snapshot) or offer
+        offer = calculation if calculation and at_once else offer
         from_view = subject.wants_no_change and _is_unrestricted(snapshot)
 
         def hold(_text: str) -> None:
@@ -160,11 +164,18 @@ class Decider:
 
         decided: Outcome[Decision | None] = success(None)
         with anyio.CancelScope() as scope:
-            decided = await self._decide(snapshot, situation, offer, grant, hold)
+            decided = await self._action.choose(snapshot, situation, offer, grant, hold)
         given = GiveAnswer("") if scope.cancelled_caught else decided.value
         if not isinstance(given, GiveAnswer):
             return decided
-        other = await self._redirection.of_text(given, subject, offer, snapshot, situation, grant)
+        if (
+            known
+            and not at_once
+            and (reply := await general_reply(self.llm, snapshot, situation, grant, on_text))
+        ):
+            return success(GiveAnswer(reply))
+        other = None if at_once else calculation
+        other = other or await self._redirection.of_text(given, subject, offer, snapshot, situation, grant)
         if other is None and given.fulfilled and from_view:
             reply = corrected(await results_reply(self.llm, snapshot, situation, (), grant), self.compute)
             if reply and reply != NOT_SHOWN:
@@ -172,11 +183,11 @@ class Decider:
                 return success(GiveAnswer(reply))
             other = offer.to_look((Effect.READ,)) if reply else None
         if other is not None and other.tools:
-            again = await self._decide(snapshot, situation, other, grant, on_text)
+            again = await self._action.choose(snapshot, situation, other, grant, on_text)
             if again.value is not None:
                 return again
         if scope.cancelled_caught:
-            return await self._decide(snapshot, situation, offer, grant, on_text)
+            return await self._action.choose(snapshot, situation, offer, grant, on_text)
         on_text(given.text)
         return decided
 
@@ -217,113 +228,6 @@ class Decider:
         if not isinstance(decision, GiveAnswer) or not decision.fulfilled or _may_have_changed(snapshot):
             return None
         return await self._redirection.of_undone(offer, snapshot, situation, grant)
-
-    def _invents(
-        self, decision: Decision | None, offer: Offer, snapshot: RunSnapshot, situation: Situation
-    ) -> bool:
-        """Whether a small model would store an invented number in memory; the user is asked for it instead."""
-        if self.llm.capabilities.tool_calls or not isinstance(decision, CallTool):
-            return False
-        spec = offer.tool(decision.call.tool)
-        turns = turns_of(executed(snapshot), MAX_RESULT_CHARS)
-        return spec is not None and is_invented(decision.call, spec, snapshot, situation, turns)
-
-    async def _safer(
-        self, call: ToolCall, offer: Offer, snapshot: RunSnapshot, situation: Situation, grant: Grant
-    ) -> ToolCall:
-        """The call that a small model means where its own would replace what exists, or remove more than was asked."""
-        spec = offer.tool(call.tool)
-        if spec is None:
-            return call
-        replacing = _with(offer.tool(spec.for_existing), call, offer)
-        removing = _with(offer.tool(spec.for_part), call, offer)
-        if removing != call and await PartOrWhole(self.llm).means_part(call, snapshot, situation, grant):
-            return removing
-        return replacing
-
-    async def _decide(
-        self,
-        snapshot: RunSnapshot,
-        situation: Situation,
-        offer: Offer,
-        grant: Grant,
-        on_text: TextSink,
-        remark: str = "",
-    ) -> Outcome[Decision | None]:
-        left = grant.left
-        room = min(left.tokens, self.llm.capabilities.context_length) - USEFUL_TOKENS
-        if left.llm_calls < 1 or room <= 0:
-            return failure(Problem("BUDGET_SPENT", "no model call is left for a decision"), None)
-        model = self.models()  # one for the whole decision: another engine model may be loaded meanwhile
-        opening = model.opening(self.offers.specs(snapshot), snapshot.request.instructions)
-        request = request_text(snapshot, situation)
-        tools = model.tools(offer)
-        steps = executed(snapshot)
-
-        found = self.findings.of(snapshot)
-        remarks = "\n".join(one for one in (f"{FOUND}{found}" if found else "", remark) if one)
-
-        def build(result_chars: int) -> tuple[Message, ...]:
-            return model.conversation(opening, request, turns_of(steps, result_chars), remarks)
-
-        longest = min(results_length(steps), MAX_RESULT_CHARS)
-        fitted = await fit_prompt(self.llm, build, longest, room, tools)
-        if fitted.value is None:
-            return fitted.failed(None)
-        if offer.only_tool:
-            decided: Outcome[Decision | None] = success(CallTool(ToolCall(offer.only_tool)))
-        else:
-            decided = await model.decide(fitted.value.messages, offer, grant, on_text)
-        if not steps and isinstance(decided.value, CallTool):
-            called = offer.tool(decided.value.call.tool)
-            other = await self._redirection.of_call(called, offer, snapshot, situation, grant)
-            if other is not None:
-                offer = other
-                decided = await model.decide(fitted.value.messages, offer, grant, on_text)
-        if not isinstance(decided.value, CallTool):
-            return decided
-        call = await self._complete(decided.value.call, offer, snapshot, situation, grant)
-        spec = offer.tool(call.tool)
-        lacking = spec if spec is not None and not set(spec.composed) <= call.arguments.keys() else None
-        first = offer.tool(decided.value.call.tool)
-        if lacking and first is not None and call.tool == first.for_existing:
-            return decided
-        if lacking and (grant.left.llm_calls or self.composer.validator.validate_tool_call(call, lacking)):
-            decided = await model.decide(fitted.value.messages, offer.only(lacking), grant, on_text)
-        else:
-            decided = success(CallTool(call))
-        if self._invents(decided.value, offer, snapshot, situation) and grant.left.llm_calls:
-            return await model.decide(fitted.value.messages, self.offers.asking(snapshot), grant, on_text)
-        return decided
-
-    async def _complete(
-        self, call: ToolCall, offer: Offer, snapshot: RunSnapshot, situation: Situation, grant: Grant
-    ) -> ToolCall:
-        """The call that is meant, with its composed arguments if they can be written."""
-        if not self.llm.capabilities.tool_calls:
-            call = spelt_as_named(call, snapshot, situation)
-            call = await self._safer(call, offer, snapshot, situation, grant)
-        spec = offer.tool(call.tool)
-        if spec is None or set(spec.composed) <= call.arguments.keys():
-            return call
-        steps = executed(snapshot)
-        found = self.findings.of(snapshot)
-        return await self.composer.complete(call, spec, snapshot, situation, steps, grant, found) or call
-
-
-def _with(other: ToolSpec | None, call: ToolCall, offer: Offer) -> ToolCall:
-    """A call of the other tool for the existing thing that the call names; the call itself if there is none."""
-    existing = {
-        name: value
-        for name, value in call.arguments.items()
-        if other is not None and value in offer.values.get((other.name, name), ())
-    }
-    return ToolCall(other.name, existing) if other is not None and existing else call
-
-
-def executed(run: RunSnapshot) -> Sequence[StepSnapshot]:
-    """The steps that ran, in the order of the plan."""
-    return [step for step in run.steps.values() if step.executed]
 
 
 def _is_unrestricted(run: RunSnapshot) -> bool:

@@ -55,6 +55,12 @@ class Offer:
         return self if self.complete else replace(self, tools=tuple(uncomposed(spec) for spec in self.tools))
 
     @property
+    def has_others(self) -> bool:
+        """Whether a tool is offered of which only its author knows what it is about, so that it may suit any request."""
+        others = (spec for spec in self.beyond().tools if not spec.asks_user)
+        return any(spec.source or spec.input_schema.get("required") for spec in others)
+
+    @property
     def only_tool(self) -> str:
         """The tool that is called because there is no other choice, and nothing to choose for it; "" if there is a choice."""
         if len(self.tools) != 1 or self.plan or self.answer or self.refusal or self.complete:

@@ -10,6 +10,7 @@ from aeond.domain.runs.run import RunSnapshot
 from aeond.domain.runs.situations import Situation
 from aeond.domain.tools import Effect, ToolCall, ToolSpec
 from aeond.frozen import frozen
+from aeond.orchestration.context.statements import gives_operands
 from aeond.orchestration.decision.interfaces import Offer, looks_here
 from aeond.orchestration.decision.schema import ANSWER, CANNOT, MAX_VALUES, PLAN
 from aeond.orchestration.execution.tool_visibility import offered_tools, usual_tools
@@ -96,7 +97,10 @@ def _after_failure(run: RunSnapshot, specs: tuple[ToolSpec, ...]) -> tuple[ToolS
     failed = next((spec for spec in specs if call is not None and spec.name == call.tool), None)
     if failed is None or failed.asks_user:
         return ()
-    return tuple(spec for spec in specs if spec is failed or spec.shows_names or _looks_something_up(spec))
+    helpful = tuple(spec for spec in specs if spec.shows_names or _looks_something_up(spec))
+    if helpful and failed.effect is Effect.PURE and not gives_operands(run.text):
+        return helpful  # what is to be computed has to be looked up first
+    return tuple(spec for spec in specs if spec is failed or spec in helpful)
 
 
 def _looks_something_up(spec: ToolSpec) -> bool:

@@ -5,14 +5,21 @@ from typing import Final
 
 from aeond.domain.plans.plan import StepState
 from aeond.domain.plans.steps import StepSnapshot
+from aeond.domain.runs.run import RunSnapshot
 from aeond.domain.tools import ToolCall
 from aeond.domain.values import JsonObject, JsonValue, display_json
 from aeond.orchestration.context.shortening import shorten_together
 from aeond.orchestration.decision.interfaces import Turn
 from aeond.schemas.parts import is_list
 
+MAX_RESULT_CHARS: Final = 12_000
 _OF_WHOLENESS: Final = ("truncated", "next_offset", "left_out")
 _MIN_ROWS: Final = 2  # of a list that is shown as a table
+
+
+def executed(run: RunSnapshot) -> Sequence[StepSnapshot]:
+    """The steps that ran, in the order of the plan."""
+    return [step for step in run.steps.values() if step.executed]
 
 
 def turns_of(steps: Sequence[StepSnapshot], result_chars: int) -> tuple[Turn, ...]:

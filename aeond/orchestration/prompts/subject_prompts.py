@@ -150,6 +150,7 @@ _ANSWERED: Final = (
 _REPLY_RULES: Final = """\
 You are aeond, the assistant on a person's computer. Answer briefly, in the language of the request. In this reply you can \
 only talk: nothing can be looked up, kept or changed."""
+_COMPUTED_RULES: Final = f"{_REPLY_RULES} What was asked for is computed: state it in one short sentence."
 
 
 def subject_messages(request: str) -> tuple[Message, ...]:
@@ -181,7 +182,8 @@ def reply_messages(
 ) -> tuple[Message, ...]:
     """The request with the remembered facts, and calculations with their results, in a conversation without tools and files."""
     instructions = run.request.instructions
-    rules = f"{_REPLY_RULES}\n\n{instructions}" if instructions else _REPLY_RULES
+    rules = _COMPUTED_RULES if computed else _REPLY_RULES
+    rules = f"{rules}\n\n{instructions}" if instructions else rules
     parts = [
         f"Said before:\n{run.context}" if run.context else "",
         facts_text(situation) if situation.facts else "",

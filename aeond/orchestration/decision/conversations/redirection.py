@@ -4,9 +4,6 @@ One word for what the request needs, and one for where something is to be done, 
 actions: ADR 0094 and ADR 0099 have the measurements. Models with native tool calls are not asked.
 """
 
-import re
-from typing import Final
-
 from aeond.domain.policy import Effect
 from aeond.domain.runs.budgets import Grant
 from aeond.domain.runs.run import RunSnapshot
@@ -14,7 +11,7 @@ from aeond.domain.runs.situations import Situation
 from aeond.domain.tools import ToolSpec
 from aeond.frozen import frozen
 from aeond.orchestration.context.new_files import names_new_file
-from aeond.orchestration.context.statements import last_question
+from aeond.orchestration.context.statements import gives_operands, last_question
 from aeond.orchestration.decision.conversations.content import comes_from_files
 from aeond.orchestration.decision.conversations.place import EFFECTS, place_of
 from aeond.orchestration.decision.conversations.subject import Subject, Subjects
@@ -28,9 +25,6 @@ from aeond.orchestration.decision.interfaces import (
 )
 from aeond.orchestration.prompts.subject_prompts import MEMORY, WORLD
 from aeond.ports import LLMAdapter
-
-_NUMBER: Final = re.compile(r"\d+(?:[.,:]\d+)*")
-_OPERANDS: Final = 2
 
 
 @frozen
@@ -52,9 +46,8 @@ class Redirection:
     def of_calculation(self, subject: Subject, offer: Offer, run: RunSnapshot) -> Offer | None:
         """The tools that compute, for a request that most likely needs a calculation and gives its operands, so that no look is needed
         before it; None for others."""
-        operands = len(_NUMBER.findall(run.text))
         computing = offer.to_compute()
-        return computing if subject.is_computation and operands >= _OPERANDS and computing.tools else None
+        return computing if subject.is_computation and gives_operands(run.text) and computing.tools else None
 
     async def of_call(
         self, spec: ToolSpec | None, offer: Offer, run: RunSnapshot, situation: Situation, grant: Grant

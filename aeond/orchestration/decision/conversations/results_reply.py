@@ -18,12 +18,11 @@ from aeond.orchestration.budget.budgeted_llm import USEFUL_TOKENS, BudgetedLLM, 
 from aeond.orchestration.context.prompt_fitting import fit_prompt
 from aeond.orchestration.decision.conversations.odds import LIKELY, log_odds
 from aeond.orchestration.decision.interfaces import Turn
-from aeond.orchestration.decision.results import results_length, turns_of
+from aeond.orchestration.decision.results import MAX_RESULT_CHARS, results_length, turns_of
 from aeond.orchestration.prompts.subject_prompts import FILES_IN_VIEW, NOT_SHOWN, results_messages
 from aeond.ports import LLMAdapter
 
 MAX_REPLY_TOKENS: Final = 500
-MAX_RESULT_CHARS: Final = 12_000
 MAX_RUNS: Final = 64
 REPLY_SECONDS: Final = 300.0
 _NOT_SHOWN_FROM: Final = -3.0  # log-odds against any answer

@@ -47,6 +47,14 @@ async def test_a_first_failure_is_no_end() -> None:
     assert recovered.answer
 
 
+async def test_what_is_to_be_computed_is_looked_up_first() -> None:
+    """After a calculation that failed, tools that look are offered, and those that compute only if the request gives numbers."""
+    failed = after_pass(1, ran(calls("s1", "add", sum="what grows"), error="not a number"))
+    assert [one.name for one in (await offers().next(failed, IN_VIEW)).tools] == ["list", "look"]
+    given = replace(failed, request=replace(failed.request, text="3 lamps at 14"))
+    assert "add" in [one.name for one in (await offers().next(given, IN_VIEW)).tools]
+
+
 async def test_names_in_view_are_not_listed() -> None:
     """Names of files can be listed unless all of them are in view, also after a failure."""
     run = after_pass(1, ran(calls("s1", "look", path="a"), error="no such file"))

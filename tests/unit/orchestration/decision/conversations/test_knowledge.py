@@ -8,14 +8,15 @@ import pytest
 from aeond.capabilities.llm.adapters.scripted import Rule, ScriptedLLM
 from aeond.capabilities.tools.registry import Registry
 from aeond.domain.runs.situations import Situation
-from aeond.domain.tools import Effect
+from aeond.domain.tools import Effect, ToolSpec
 from aeond.orchestration.decision.conversations.knowledge import repeats_a_fact, states
 from aeond.orchestration.decision.decider import Decider
 from tests.support.deciders import Composing, WholeTool, decider_of
 from tests.support.judging import after_pass, ran
-from tests.support.strategy import LOOK, TEXT, calls, grant, registry, run_of, spec
+from tests.support.strategy import LOOK, TEXT, calls, grant, run_of, spec
 
 FACTS = Situation(facts=(("boat", "Ida"), ("berth", 12)))
+KNOWN = replace(LOOK, candidates=("path",))
 SUBJECT = "Say in one word what a request"
 TALK = "you can only talk"
 TELL = "from what is shown above it"
@@ -27,6 +28,7 @@ def decider(
     reply: str = "Rivers carry salts.",
     situation: Situation = FACTS,
     in_view: str = "",
+    tool: ToolSpec = KNOWN,
 ) -> tuple[Decider, ScriptedLLM]:
     rules = (
         Rule(contains=SUBJECT, text=next(iter(likely), "do"), likely=dict(likely)),
@@ -34,7 +36,9 @@ def decider(
         Rule(contains=TELL, text=in_view),
         Rule.model_validate({"json": decision}),
     )
-    return decider_of(rules, registry(LOOK), situation)
+    tools = Registry()
+    tools.register(WholeTool(tool))
+    return decider_of(rules, tools, situation, Composing({}))
 
 
 async def chosen(subject: Decider, calls: int = 10) -> tuple[str, str]:
@@ -96,6 +100,14 @@ async def test_an_answer_from_elsewhere_stays() -> None:
     """An answer from files is that of the decision itself, where what is in view gives none."""
     subject, _ = decider({"answer": "The fee is due in May."}, {"files": -0.1, "know": -4.0})
     assert await chosen(subject) == ("The fee is due in May.", "The fee is due in May.")
+
+
+async def test_a_tool_that_may_know_is_chosen_first() -> None:
+    """Where a tool is offered of which only its author knows what it is about, the model may call it; an answer is replaced."""
+    subject, _ = decider({"look": {"path": "a"}}, {"know": -0.1}, tool=LOOK)
+    assert await chosen(subject) == ("", "")
+    subject, _ = decider({"answer": "Salt."}, {"know": -0.1}, tool=LOOK)
+    assert await chosen(subject) == ("Rivers carry salts.", "Rivers carry salts.")
 
 
 async def test_remembered_facts_are_in_view_of_general_knowledge() -> None:

@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 
 from aeond.capabilities.llm.adapters.scripted import Rule, ScriptedLLM
+from aeond.capabilities.tools.registry import Registry
 from aeond.domain.llm import LikelyToken
 from aeond.domain.plans.plan import PlanStep, StepState
 from aeond.domain.runs.run import RunSnapshot
@@ -59,7 +60,9 @@ async def test_general_knowledge_is_answered_in_place_of_a_change() -> None:
         Rule(contains="you can only talk", text="A rhyme on red."),
         Rule.model_validate({"json": {"keep": {"note": "red"}}}),
     ]
-    subject, _ = decider_of(tuple(rules), registry(LOOK, KEEP))
+    tools = Registry()
+    tools.register(WholeTool(replace(KEEP, candidates=("note",))))
+    subject, _ = decider_of(tuple(rules), tools, invoker=Composing({}))
     chosen = (await subject.choose(run_of(), grant(10), discard_text)).value
     assert chosen.answer is not None
     assert chosen.answer.text == "A rhyme on red."

@@ -1,0 +1,142 @@
+"""One action: chosen by the model, put right where a small model tends to choose wrongly, and completed.
+
+A small model is asked short questions about its choice (`conversations`); what they say leads to another offer, or another call.
+"""
+
+from collections.abc import Callable
+
+from aeond.domain.messages import Message
+from aeond.domain.outcome import Outcome, Problem, failure, success
+from aeond.domain.runs.budgets import Grant
+from aeond.domain.runs.run import RunSnapshot
+from aeond.domain.runs.situations import Situation
+from aeond.domain.tools import ToolCall, ToolSpec
+from aeond.frozen import frozen
+from aeond.orchestration.budget.budgeted_llm import USEFUL_TOKENS
+from aeond.orchestration.context.new_files import spelt_as_named
+from aeond.orchestration.context.prompt_fitting import fit_prompt
+from aeond.orchestration.decision.conversations.composing import Composer
+from aeond.orchestration.decision.conversations.part_or_whole import PartOrWhole
+from aeond.orchestration.decision.conversations.redirection import Redirection
+from aeond.orchestration.decision.conversations.results_reply import Findings
+from aeond.orchestration.decision.interfaces import CallTool, Decision, DecisionModel, Offer
+from aeond.orchestration.decision.invention import is_invented
+from aeond.orchestration.decision.offers import Offers
+from aeond.orchestration.decision.results import MAX_RESULT_CHARS, executed, results_length, turns_of
+from aeond.orchestration.prompts.decision_prompts import FOUND, request_text
+from aeond.ports import LLMAdapter, TextSink
+
+
+@frozen
+class NextAction:
+    """`models` returns the form of decisions that suits the model that is loaded."""
+
+    models: Callable[[], DecisionModel]
+    llm: LLMAdapter
+    offers: Offers
+    composer: Composer
+    redirection: Redirection
+    findings: Findings
+
+    async def choose(
+        self,
+        snapshot: RunSnapshot,
+        situation: Situation,
+        offer: Offer,
+        grant: Grant,
+        on_text: TextSink,
+        remark: str = "",
+    ) -> Outcome[Decision | None]:
+        """The next action, with all arguments of a call; a text that is answered is streamed to `on_text`. A remark stands below the last
+        result, and what was found out (`findings`) above it. Fails with BUDGET_SPENT, and as the model does."""
+        left = grant.left
+        room = min(left.tokens, self.llm.capabilities.context_length) - USEFUL_TOKENS
+        if left.llm_calls < 1 or room <= 0:
+            return failure(Problem("BUDGET_SPENT", "no model call is left for a decision"), None)
+        model = self.models()  # one for the whole decision: another engine model may be loaded meanwhile
+        opening = model.opening(self.offers.specs(snapshot), snapshot.request.instructions)
+        request = request_text(snapshot, situation)
+        tools = model.tools(offer)
+        steps = executed(snapshot)
+        found = self.findings.of(snapshot)
+        remarks = "\n".join(one for one in (f"{FOUND}{found}" if found else "", remark) if one)
+
+        def build(result_chars: int) -> tuple[Message, ...]:
+            return model.conversation(opening, request, turns_of(steps, result_chars), remarks)
+
+        longest = min(results_length(steps), MAX_RESULT_CHARS)
+        fitted = await fit_prompt(self.llm, build, longest, room, tools)
+        if fitted.value is None:
+            return fitted.failed(None)
+        if offer.only_tool:
+            decided: Outcome[Decision | None] = success(CallTool(ToolCall(offer.only_tool)))
+        else:
+            decided = await model.decide(fitted.value.messages, offer, grant, on_text)
+        if not steps and isinstance(decided.value, CallTool):
+            called = offer.tool(decided.value.call.tool)
+            other = await self.redirection.of_call(called, offer, snapshot, situation, grant)
+            if other is not None:
+                offer = other
+                decided = await model.decide(fitted.value.messages, offer, grant, on_text)
+        if not isinstance(decided.value, CallTool):
+            return decided
+        call = await self._complete(decided.value.call, offer, snapshot, situation, grant)
+        spec = offer.tool(call.tool)
+        lacking = spec if spec is not None and not set(spec.composed) <= call.arguments.keys() else None
+        first = offer.tool(decided.value.call.tool)
+        if lacking and first is not None and call.tool == first.for_existing:
+            return decided
+        if lacking and (grant.left.llm_calls or self.composer.validator.validate_tool_call(call, lacking)):
+            decided = await model.decide(fitted.value.messages, offer.only(lacking), grant, on_text)
+        else:
+            decided = success(CallTool(call))
+        if self._invents(decided.value, offer, snapshot, situation) and grant.left.llm_calls:
+            return await model.decide(fitted.value.messages, self.offers.asking(snapshot), grant, on_text)
+        return decided
+
+    async def _complete(
+        self, call: ToolCall, offer: Offer, snapshot: RunSnapshot, situation: Situation, grant: Grant
+    ) -> ToolCall:
+        """The call that is meant, with its composed arguments if they can be written."""
+        if not self.llm.capabilities.tool_calls:
+            call = spelt_as_named(call, snapshot, situation)
+            call = await self._safer(call, offer, snapshot, situation, grant)
+        spec = offer.tool(call.tool)
+        if spec is None or set(spec.composed) <= call.arguments.keys():
+            return call
+        steps = executed(snapshot)
+        found = self.findings.of(snapshot)
+        return await self.composer.complete(call, spec, snapshot, situation, steps, grant, found) or call
+
+    def _invents(
+        self, decision: Decision | None, offer: Offer, snapshot: RunSnapshot, situation: Situation
+    ) -> bool:
+        """Whether a small model would store an invented number in memory; the user is asked for it instead."""
+        if self.llm.capabilities.tool_calls or not isinstance(decision, CallTool):
+            return False
+        spec = offer.tool(decision.call.tool)
+        turns = turns_of(executed(snapshot), MAX_RESULT_CHARS)
+        return spec is not None and is_invented(decision.call, spec, snapshot, situation, turns)
+
+    async def _safer(
+        self, call: ToolCall, offer: Offer, snapshot: RunSnapshot, situation: Situation, grant: Grant
+    ) -> ToolCall:
+        """The call that a small model means where its own would replace what exists, or remove more than was asked."""
+        spec = offer.tool(call.tool)
+        if spec is None:
+            return call
+        replacing = _with(offer.tool(spec.for_existing), call, offer)
+        removing = _with(offer.tool(spec.for_part), call, offer)
+        if removing != call and await PartOrWhole(self.llm).means_part(call, snapshot, situation, grant):
+            return removing
+        return replacing
+
+
+def _with(other: ToolSpec | None, call: ToolCall, offer: Offer) -> ToolCall:
+    """A call of the other tool for the existing thing that the call names; the call itself if there is none."""
+    existing = {
+        name: value
+        for name, value in call.arguments.items()
+        if other is not None and value in offer.values.get((other.name, name), ())
+    }
+    return ToolCall(other.name, existing) if other is not None and existing else call

@@ -146,16 +146,14 @@ class Decider:
         if not self._redirection.can_ask(grant):
             return await self._action.choose(snapshot, situation, offer, grant, on_text)
         subject = await self.subjects.of(self.llm, snapshot, grant)
-        known = subject.is_knowledge(surely=bool(situation.lines))
         calculation = self._redirection.of_calculation(subject, offer, snapshot)
-        at_once = not offer.has_others
-        if (
-            known
-            and at_once
-            and (reply := await general_reply(self.llm, snapshot, situation, grant, on_text))
-        ):
+        if offer.has_others:
+            computes = knows = False
+        else:
+            computes, knows = subject.is_computation(surely=True), subject.is_knowledge(surely=True)
+        if knows and (reply := await general_reply(self.llm, snapshot, situation, grant, on_text)):
             return success(GiveAnswer(reply))
-        offer = calculation if calculation and at_once else offer
+        offer = calculation if calculation and computes else offer
         from_view = subject.wants_no_change and _is_unrestricted(snapshot)
 
         def hold(_text: str) -> None:
@@ -168,20 +166,18 @@ class Decider:
         given = GiveAnswer("") if scope.cancelled_caught else decided.value
         if not isinstance(given, GiveAnswer):
             return decided
-        if (
-            known
-            and not at_once
-            and (reply := await general_reply(self.llm, snapshot, situation, grant, on_text))
-        ):
-            return success(GiveAnswer(reply))
-        other = None if at_once else calculation
+        other = None if computes else calculation
         other = other or await self._redirection.of_text(given, subject, offer, snapshot, situation, grant)
-        if other is None and given.fulfilled and from_view:
-            reply = corrected(await results_reply(self.llm, snapshot, situation, (), grant), self.compute)
+        if other is None and given.fulfilled:
+            reply = await self._reply_from_view(snapshot, situation, grant) if from_view else NOT_SHOWN
             if reply and reply != NOT_SHOWN:
                 on_text(reply)
                 return success(GiveAnswer(reply))
-            other = offer.to_look((Effect.READ,)) if reply else None
+            if subject.is_knowledge() and (
+                known := await general_reply(self.llm, snapshot, situation, grant, on_text)
+            ):
+                return success(GiveAnswer(known))
+            other = offer.to_look((Effect.READ,)) if from_view and reply else None
         if other is not None and other.tools:
             again = await self._action.choose(snapshot, situation, other, grant, on_text)
             if again.value is not None:
@@ -190,6 +186,10 @@ class Decider:
             return await self._action.choose(snapshot, situation, offer, grant, on_text)
         on_text(given.text)
         return decided
+
+    async def _reply_from_view(self, snapshot: RunSnapshot, situation: Situation, grant: Grant) -> str:
+        """The answer from facts, names and lines in view; NOT_SHOWN if they may not show it."""
+        return corrected(await results_reply(self.llm, snapshot, situation, (), grant), self.compute)
 
     async def _reply_from_results(self, snapshot: RunSnapshot, situation: Situation, grant: Grant) -> str:
         """The answer from the results alone, where a small model has only looked something up and a change is not surely all that was

@@ -47,7 +47,9 @@ class Redirection:
         """The tools that compute, for a request that most likely needs a calculation and gives its operands, so that no look is needed
         before it; None for others."""
         computing = offer.to_compute()
-        return computing if subject.is_computation and gives_operands(run.text) and computing.tools else None
+        return (
+            computing if subject.is_computation() and gives_operands(run.text) and computing.tools else None
+        )
 
     async def of_call(
         self, spec: ToolSpec | None, offer: Offer, run: RunSnapshot, situation: Situation, grant: Grant

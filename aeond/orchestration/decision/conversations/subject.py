@@ -23,6 +23,7 @@ MAX_RUNS: Final = 64
 # Log-odds against all other subjects, chosen on the sets of strangers.
 _KNOWLEDGE_FROM: Final = -0.5
 _SURE_KNOWLEDGE_FROM: Final = 0.0
+_SURE_COMPUTATION_FROM: Final = 1.0
 _NO_CHANGE_BELOW: Final = 0.0
 _CHANGE_FROM: Final = 1.75
 
@@ -38,10 +39,9 @@ class Subject:
         odds = log_odds(self.likely, _subject_of, KNOWLEDGE)
         return odds >= (_SURE_KNOWLEDGE_FROM if surely else _KNOWLEDGE_FROM)
 
-    @property
-    def is_computation(self) -> bool:
-        """Whether it most likely needs a calculation."""
-        return log_odds(self.likely, _subject_of, COMPUTATION) > 0
+    def is_computation(self, *, surely: bool = False) -> bool:
+        """Whether it most likely needs a calculation, or surely does."""
+        return log_odds(self.likely, _subject_of, COMPUTATION) > (_SURE_COMPUTATION_FROM if surely else 0.0)
 
     @property
     def wants_change(self) -> bool:

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import pytest
 
-from aeond.daemon.compose import thinking
+from aeond.capabilities.tools.relevance import related_lines
 from aeond.domain.tools import ToolSpec
 from aeond.orchestration.decision import decider, next_action
 from aeond.orchestration.decision.conversations import redirection
@@ -47,7 +47,8 @@ MECHANISMS: Final = {
     "first answer": Mechanism(Redirection, "of_text", None),
     "content": Mechanism(redirection, "comes_from_files", False),
     "new files": Mechanism(redirection, "names_new_file", False, plain=True),
-    "lines": Mechanism(thinking, "related_lines", (), plain=True),
+    "lines": Mechanism(related_lines, "rank", (), plain=True),
+    "nearest": Mechanism(related_lines, "nearest_file", "", plain=True),
     "undone": Mechanism(Redirection, "of_undone", None),
     "place": Mechanism(redirection, "place_of", ""),
     "part": Mechanism(PartOrWhole, "means_part", False),

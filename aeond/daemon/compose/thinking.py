@@ -8,7 +8,7 @@ from aeond.capabilities.llm.agent import LLMAgent
 from aeond.capabilities.tools.calculator.calculator import computed, local_now
 from aeond.capabilities.tools.files.contained_files import ContainedFiles
 from aeond.capabilities.tools.files.previews import file_names, previews
-from aeond.capabilities.tools.relevance.related_lines import related_lines
+from aeond.capabilities.tools.relevance.related_lines import related
 from aeond.capabilities.tools.worker_threads import Stopped, WorkerThreads
 from aeond.domain.names import nearest
 from aeond.domain.plans.plan import LLM_AGENT
@@ -107,12 +107,14 @@ def workspace_views(
             names = [name for name in found if trusts(f"{workspace}/{name}", workspace)]
             shown = names if len(names) <= most else sorted(nearest(near, names, most))
             seen = previews(files, workspace, shown, stopped)
+            shared = related(files, workspace, names, near, stopped)
             return WorkspaceView(
                 tuple((name, seen[name].line if name in seen else "") for name in shown),
                 len(found) > len(shown),
-                related_lines(files, workspace, names, near, stopped),
+                shared.lines,
                 newest=max(seen, key=lambda name: seen[name].changed, default=""),
                 largest=max(seen, key=lambda name: seen[name].size, default=""),
+                nearest=shared.nearest,
             )
 
         return await threads.run(viewed)

@@ -13,7 +13,7 @@ class Situation:
     `more_files` and `more_facts` say that there are more than these; the listed ones are then those nearest to
     the request. `memory_seen` says that the memory was looked at, so that no facts means that there are none. `lines` are paths with a line of the file, those that share most with the request; without its
     number, which small models take for a part of the text. `newest` and `largest` are the files that were changed last and that
-    are the largest of those listed.
+    are the largest of those listed; `nearest` is the one that the request is clearly about by the words that they share.
     """
 
     time: str = ""
@@ -25,6 +25,7 @@ class Situation:
     memory_seen: bool = False
     newest: str = ""
     largest: str = ""
+    nearest: str = ""
 
     @property
     def shows_all_files(self) -> bool:
@@ -34,10 +35,11 @@ class Situation:
 
 @frozen
 class WorkspaceView:
-    """What a situation shows of a workspace: its `files`, `more_files`, `lines`, `newest` and `largest`."""
+    """What a situation shows of a workspace: its `files`, `more_files`, `lines`, `newest`, `largest` and `nearest`."""
 
     files: tuple[tuple[str, str], ...] = ()
     more_files: bool = False
     lines: tuple[tuple[str, str], ...] = ()
     newest: str = ""
     largest: str = ""
+    nearest: str = ""

@@ -138,8 +138,9 @@ class Decider:
     ) -> Outcome[Decision | None]:
         """The first decision. A small model is asked for the subject of the request before it.
 
-        General knowledge is then answered in a separate conversation, and a calculation is made by a tool that computes: at once,
-        or in place of an answer where other tools might know or compute it. An answer that does not suit the subject is decided
+        General knowledge is then answered in a separate conversation, a calculation is made by a tool that computes, and the file
+        that a question is clearly about is read: at once, unless other tools might know what is asked for, or, the first two, in
+        place of an answer. An answer that does not suit the subject is decided
         again (`Redirection`). One that was to come from what is in view, or after a look, is given from there; what the decision
         has begun to answer is not needed for it.
         """
@@ -147,14 +148,20 @@ class Decider:
             return await self._action.choose(snapshot, situation, offer, grant, on_text)
         subject = await self.subjects.of(self.llm, snapshot, grant)
         calculation = self._redirection.of_calculation(subject, offer, snapshot)
-        if offer.has_others:
-            computes = knows = False
-        else:
-            computes, knows = subject.is_computation(surely=True), subject.is_knowledge(surely=True)
-        if knows and (reply := await general_reply(self.llm, snapshot, situation, grant, on_text)):
-            return success(GiveAnswer(reply))
-        offer = calculation if calculation and computes else offer
         from_view = subject.wants_no_change and _is_unrestricted(snapshot)
+        computes = calculation is not None and subject.is_computation(surely=True) and not offer.has_others
+        if not offer.has_others and not computes:
+            if subject.is_knowledge(surely=True) and (
+                reply := await general_reply(self.llm, snapshot, situation, grant, on_text)
+            ):
+                return success(GiveAnswer(reply))
+            if (
+                from_view
+                and not names_new_file(snapshot, situation)
+                and (call := offer.reading(situation.nearest))
+            ):
+                return success(CallTool(call))
+        offer = calculation if calculation and computes else offer
 
         def hold(_text: str) -> None:
             if from_view:

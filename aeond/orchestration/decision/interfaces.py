@@ -115,6 +115,17 @@ class Offer:
         )
         return replace(looking, tools=tools, values=values)
 
+    def reading(self, name: str) -> ToolCall | None:
+        """The call that reads what exists under this name and needs nothing else; None if no tool does that."""
+        for spec in self.tools:
+            required = spec.input_schema.get("required")
+            arguments = [str(one) for one in required] if is_list(required) else []
+            if spec.effect is not Effect.READ or spec.shows_names or len(arguments) != 1:
+                continue
+            if name in self.values.get((spec.name, arguments[0]), ()):
+                return ToolCall(spec.name, {arguments[0]: name})
+        return None
+
     def to_change(self, effects: Collection[Effect]) -> "Offer":
         """The tools with one of these effects, if there are any with those that ask the user; a refusal in place of an answer."""
         can_change = any(spec.effect in effects for spec in self.tools)

@@ -83,6 +83,7 @@ class ObservedSituations:
             memory_seen,
             view.newest,
             view.largest,
+            view.nearest,
         )
 
     async def _facts(self, run: RunSnapshot) -> tuple[Sequence[tuple[str, JsonValue]], bool]:

@@ -1,14 +1,17 @@
-"""Reads the text files of a workspace, within bounds, for the lines that share most with a request."""
+"""Reads the text files of a workspace, within bounds, for the lines that share most with a request, and the file that it is about."""
 
 import os
 from collections.abc import Iterator, Sequence
+from itertools import groupby
 from typing import Final
 
 from aeond.capabilities.tools.files.contained_files import ContainedFiles
+from aeond.capabilities.tools.relevance.file_ranking import nearest_file
 from aeond.capabilities.tools.relevance.line_ranking import Line, rank
 from aeond.capabilities.tools.worker_threads import Stopped
 from aeond.domain.values import short_line
 from aeond.errors import ToolError
+from aeond.frozen import frozen
 
 MAX_FILE_BYTES: Final = 64 * 1024
 MAX_BYTES: Final = 2 * 1024 * 1024
@@ -17,11 +20,20 @@ MAX_LINES_PER_FILE: Final = 3
 MAX_LINE_CHARS: Final = 120
 
 
-def related_lines(
+@frozen
+class Related:
+    """What a workspace shares with a request: lines as (path, text), those that share most first, and the file that it is clearly
+    about, if there is one."""
+
+    lines: tuple[tuple[str, str], ...] = ()
+    nearest: str = ""
+
+
+def related(
     files: ContainedFiles, workspace: str, paths: Sequence[str], request: str, stopped: Stopped
-) -> tuple[tuple[str, str], ...]:
-    """Lines as (path, text), those that share most with the request first; of each file the first
-    MAX_FILE_BYTES are looked at, and of all files MAX_BYTES. Blocking: to be called in a thread."""
+) -> Related:
+    """What files share with the request; of each the first MAX_FILE_BYTES are looked at, and of all MAX_BYTES. Blocking: to be called in
+    a thread."""
     lines: list[Line] = []
     left = MAX_BYTES
     for path in paths:
@@ -31,7 +43,13 @@ def related_lines(
         left -= len(content)
         lines.extend(_lines(path, content))
     ranked = rank(request, lines, MAX_LINES, MAX_LINES_PER_FILE)
-    return tuple((line.path, short_line(line.text, MAX_LINE_CHARS)) for line in ranked)
+    texts = {
+        path: "\n".join(one.text for one in group) for path, group in groupby(lines, lambda one: one.path)
+    }
+    return Related(
+        tuple((line.path, short_line(line.text, MAX_LINE_CHARS)) for line in ranked),
+        nearest_file(request, texts),
+    )
 
 
 def _head(files: ContainedFiles, workspace: str, path: str, most: int) -> bytes:

@@ -5,12 +5,12 @@ from dataclasses import replace
 from aeond.capabilities.llm.adapters.scripted import Rule
 from aeond.capabilities.tools.registry import Registry
 from aeond.domain.runs.situations import Situation
-from aeond.domain.tools import Composition, CompositionView, Effect, Recovery, ToolCall
+from aeond.domain.tools import Composition, CompositionView, Effect, Recovery, ToolCall, ToolSpec
 from aeond.orchestration.decision.conversations.results_reply import MAX_RUNS, Findings
 from aeond.orchestration.prompts.decision_prompts import FOUND
 from tests.support.deciders import Composing, WholeTool, decider_of
 from tests.support.judging import after_pass, ran
-from tests.support.strategy import LOOK, TEXT, calls, grant, registry, run_of, spec
+from tests.support.strategy import LOOK, STORE, TEXT, calls, grant, registry, run_of, spec
 
 CHANGE = replace(
     spec("change", {"path": TEXT, "notes": TEXT}, ("path", "notes"), Effect.WRITE_CONTAINED),
@@ -78,3 +78,33 @@ def test_findings_are_kept_for_the_last_runs() -> None:
         findings.keep(replace(run_of(), run_id=f"run {number}"), "42")
     assert findings.of(replace(run_of(), run_id="run 0")) == ""
     assert findings.of(replace(run_of(), run_id="run 1")) == "42"
+
+
+async def test_the_file_that_a_question_is_about_is_read_at_once() -> None:
+    """Where a question is clearly about one file, it is read without a decision; not for a change, a new file or what only the author
+    of another tool knows."""
+    near = Situation(files=(("a.txt", "Ida"), ("b.txt", "Otto")), nearest="b.txt")
+    question, change = {"files": -0.1, "do": -3.0}, {"do": -0.1, "files": -3.0}
+    read, other = ToolCall("look", {"path": "b.txt"}), ToolCall("look", {"path": "a.txt"})
+    assert await first_call(near, question) == read
+    assert await first_call(replace(near, nearest=""), question) == other
+    assert await first_call(replace(near, nearest="c.txt"), question) == other
+    assert await first_call(near, change) == other
+    assert await first_call(near, question, "Who is it? Into names.txt please.") == other
+    assert await first_call(near, question, extra=STORE) == other
+
+
+async def first_call(
+    situation: Situation, likely: dict[str, float], request: str = "Who?", extra: ToolSpec | None = None
+) -> ToolCall | None:
+    """The first call, where the model would look at `a.txt`."""
+    rules = (
+        Rule(contains="Say in one word what a request", text="?", likely=likely),
+        Rule.model_validate({"json": {"look": {"path": "a.txt"}}}),
+    )
+    tools = Registry()
+    for one in (replace(LOOK, candidates=("path",)), *([extra] if extra else [])):
+        tools.register(WholeTool(one))
+    decider, _ = decider_of(rules, tools, situation, Composing({}, ("a.txt", "b.txt")))
+    chosen = await decider.choose(run_of(request=request), grant(10), lambda _: None)
+    return chosen.value.tool_call

@@ -2,12 +2,12 @@ from pathlib import Path
 
 from aeond.capabilities.tools.files.contained_files import ContainedFiles
 from aeond.capabilities.tools.files.safe_open import resolve_in_kernel
-from aeond.capabilities.tools.relevance.related_lines import MAX_FILE_BYTES, MAX_LINE_CHARS, related_lines
+from aeond.capabilities.tools.relevance.related_lines import MAX_FILE_BYTES, MAX_LINE_CHARS, related
 
 
 def found(folder: Path, request: str, *paths: str, stopped: bool = False) -> tuple[tuple[str, str], ...]:
     files = ContainedFiles(resolve_in_kernel)
-    return related_lines(files, str(folder), paths, request, lambda: stopped)
+    return related(files, str(folder), paths, request, lambda: stopped).lines
 
 
 def test_lines_come_with_their_place(tmp_path: Path) -> None:

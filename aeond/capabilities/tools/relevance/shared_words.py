@@ -1,0 +1,70 @@
+"""The words that a request shares with texts: rare ones count most, and words with a common beginning count as nearly equal, so
+that endings and slips of the pen matter little. Nothing here depends on a language.
+"""
+
+import math
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from aeond.domain.names import words_of
+
+MAX_REQUEST_WORDS: Final = 60
+_SHORTEST: Final = 3  # characters of a word that counts; numbers count at any length
+_STEM: Final = 4  # characters that two words share at least to be nearly equal
+_STEM_SHARE: Final = 0.7  # of the shorter word
+_NEARLY: Final = 0.8  # weight of a word that is nearly equal
+_FULL_LENGTH: Final = 8  # characters from which a word has its full weight
+
+
+def words_that_count(request: str) -> tuple[str, ...]:
+    """Its numbers and words of some length, each once."""
+    words = dict.fromkeys(
+        word for word in words_of(request) if len(word) >= _SHORTEST or any(map(str.isdigit, word))
+    )
+    return tuple(words)[:MAX_REQUEST_WORDS]
+
+
+def weight_of(word: str, found: int, places: int) -> float:
+    """What a word counts that is found in so many of the places."""
+    return rarity(found, places) * min(len(word), _FULL_LENGTH) / _FULL_LENGTH
+
+
+def rarity(found: int, places: int) -> float:
+    """High for what is found in few of the places."""
+    return math.log((places + 1) / (found + 0.5))
+
+
+def stems_of(places: Mapping[str, Mapping[int, float]]) -> Mapping[str, Sequence[str]]:
+    """The words by their beginning."""
+    stems: dict[str, list[str]] = defaultdict(list)
+    for word in places:
+        if len(word) >= _STEM and not word.isdigit():
+            stems[word[:_STEM]].append(word)
+    return stems
+
+
+def found_in(
+    word: str, places: Mapping[str, Mapping[int, float]], stems: Mapping[str, Sequence[str]]
+) -> Mapping[int, float]:
+    """The places with this word or one nearly equal, and how much it counts there."""
+    found = dict(places.get(word, {}))
+    if len(word) < _STEM or word.isdigit():
+        return found
+    for other in stems.get(word[:_STEM], ()):
+        shorter = min(len(word), len(other))
+        if other == word or _common(word, other) < max(_STEM, math.ceil(_STEM_SHARE * shorter)):
+            continue
+        for place, weight in places[other].items():
+            found[place] = max(found.get(place, 0.0), _NEARLY * weight)
+    return found
+
+
+def _common(one: str, other: str) -> int:
+    """How many characters two words share from their beginning."""
+    count = 0
+    for first, second in zip(one, other, strict=False):
+        if first != second:
+            break
+        count += 1
+    return count

@@ -48,7 +48,7 @@ MECHANISMS: Final = {
     "content": Mechanism(redirection, "comes_from_files", False),
     "new files": Mechanism(redirection, "names_new_file", False, plain=True),
     "lines": Mechanism(related_lines, "rank", (), plain=True),
-    "nearest": Mechanism(related_lines, "nearest_file", "", plain=True),
+    "nearest": Mechanism(related_lines, "nearest_files", (), plain=True),
     "undone": Mechanism(Redirection, "of_undone", None),
     "place": Mechanism(redirection, "place_of", ""),
     "part": Mechanism(PartOrWhole, "means_part", False),

@@ -13,7 +13,8 @@ class Situation:
     `more_files` and `more_facts` say that there are more than these; the listed ones are then those nearest to
     the request. `memory_seen` says that the memory was looked at, so that no facts means that there are none. `lines` are paths with a line of the file, those that share most with the request; without its
     number, which small models take for a part of the text. `newest` and `largest` are the files that were changed last and that
-    are the largest of those listed; `nearest` is the one that the request is clearly about by the words that they share.
+    are the largest of those listed; `nearest` are those that the request is probably about, by the words that they share, the
+    likeliest first.
     """
 
     time: str = ""
@@ -25,7 +26,7 @@ class Situation:
     memory_seen: bool = False
     newest: str = ""
     largest: str = ""
-    nearest: str = ""
+    nearest: tuple[str, ...] = ()
 
     @property
     def shows_all_files(self) -> bool:
@@ -42,4 +43,4 @@ class WorkspaceView:
     lines: tuple[tuple[str, str], ...] = ()
     newest: str = ""
     largest: str = ""
-    nearest: str = ""
+    nearest: tuple[str, ...] = ()

@@ -112,6 +112,8 @@ class Decider:
             self.findings.keep(snapshot, reply)
         offer = await self.offers.next(snapshot, situation) if _may_go_on(snapshot) else Offer()
         if reply == NOT_SHOWN and len(executed(snapshot)) < _LOOKS:
+            if (call := self._reading(snapshot, situation, offer)) is not None:
+                return success(_going_on(snapshot, call))
             elsewhere = offer.elsewhere([step.step.tool_call for step in executed(snapshot)])
             offer = elsewhere if elsewhere.tools else offer
         decided = await self._action.choose(snapshot, situation, offer, grant, discard_text)
@@ -155,11 +157,8 @@ class Decider:
                 reply := await general_reply(self.llm, snapshot, situation, grant, on_text)
             ):
                 return success(GiveAnswer(reply))
-            if (
-                from_view
-                and not names_new_file(snapshot, situation)
-                and (call := offer.reading(situation.nearest))
-            ):
+            call = self._reading(snapshot, situation, offer) if from_view else None
+            if call is not None and not names_new_file(snapshot, situation):
                 return success(CallTool(call))
         offer = calculation if calculation and computes else offer
 
@@ -193,6 +192,13 @@ class Decider:
             return await self._action.choose(snapshot, situation, offer, grant, on_text)
         on_text(given.text)
         return decided
+
+    def _reading(self, snapshot: RunSnapshot, situation: Situation, offer: Offer) -> ToolCall | None:
+        """The call that reads the nearest file which no step has named; None where other tools might know what is asked for."""
+        made = [step.step.tool_call for step in executed(snapshot)]
+        named = [value for call in made if call is not None for value in call.arguments.values()]
+        unread = [path for path in situation.nearest if path not in named]
+        return offer.reading(unread[0]) if unread and not offer.has_others else None
 
     async def _reply_from_view(self, snapshot: RunSnapshot, situation: Situation, grant: Grant) -> str:
         """The answer from facts, names and lines in view; NOT_SHOWN if they may not show it."""

@@ -120,11 +120,20 @@ class Offer:
         for spec in self.tools:
             required = spec.input_schema.get("required")
             arguments = [str(one) for one in required] if is_list(required) else []
-            if spec.effect is not Effect.READ or spec.shows_names or len(arguments) != 1:
+            if spec.effect is not Effect.READ or spec.shows_names or spec.composed or len(arguments) != 1:
                 continue
             if name in self.values.get((spec.name, arguments[0]), ()):
                 return ToolCall(spec.name, {arguments[0]: name})
         return None
+
+    def about(self, *names: str) -> "Offer":
+        """The tools that can be about what exists under these names, and about nothing else; all if none can."""
+        near = {key: tuple(one for one in names if one in known) for key, known in self.values.items()}
+        values = {key: known for key, known in near.items() if known}
+        tools = tuple(
+            spec for spec in self.tools if any((spec.name, one) in values for one in spec.candidates)
+        )
+        return replace(self, tools=tools, values={**self.values, **values}) if tools else self
 
     def to_change(self, effects: Collection[Effect]) -> "Offer":
         """The tools with one of these effects, if there are any with those that ask the user; a refusal in place of an answer."""

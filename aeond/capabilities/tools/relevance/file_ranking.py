@@ -1,4 +1,4 @@
-"""Finds the file that a request is about, by the words that it shares with names and contents.
+"""Finds the files that a request is about, by the words that it shares with names and contents.
 
 A small model chooses the right file less often: ADR 0106 has the measurements.
 """
@@ -11,13 +11,14 @@ from aeond.capabilities.tools.relevance.shared_words import found_in, stems_of, 
 from aeond.domain.names import words_of
 
 _IN_NAME: Final = 2.0  # weight of a word in the name of the file
-_LEAST: Final = 1.4  # score of a file that is clearly meant
-_OF_NEXT: Final = 1.25  # and its share of the next one's
+_LEAST: Final = 1.4  # score of the file that is probably meant
+_MOST: Final = 2
+_OF_BEST: Final = 0.5  # score of another file, as a share of the best one's
 
 
-def nearest_file(request: str, texts: Mapping[str, str]) -> str:
-    """The path of the file that shares clearly more with the request than all others; "" where there is none. `texts` are contents, or
-    their beginnings, by path."""
+def nearest_files(request: str, texts: Mapping[str, str]) -> tuple[str, ...]:
+    """The paths of at most _MOST files that share most with the request, the nearest first; none where they share too little. `texts`
+    are contents, or their beginnings, by path."""
     paths = sorted(texts)
     places: dict[str, dict[int, float]] = defaultdict(dict)
     for place, path in enumerate(paths):
@@ -31,8 +32,6 @@ def nearest_file(request: str, texts: Mapping[str, str]) -> str:
         found = found_in(word, places, stems)
         for place, likeness in found.items():
             scores[place] += weight_of(word, len(found), len(paths)) * likeness
-    ranked = sorted(scores, key=lambda place: -scores[place])
-    if not ranked or scores[ranked[0]] < _LEAST:
-        return ""
-    is_clear = len(ranked) == 1 or scores[ranked[0]] >= _OF_NEXT * scores[ranked[1]]
-    return paths[ranked[0]] if is_clear else ""
+    ranked = sorted(scores, key=lambda place: -scores[place])[:_MOST]
+    best = scores[ranked[0]] if ranked else 0.0
+    return tuple(paths[one] for one in ranked if best >= _LEAST and scores[one] >= _OF_BEST * best)

@@ -1,4 +1,4 @@
-"""Reads the text files of a workspace, within bounds, for the lines that share most with a request, and the file that it is about."""
+"""Reads the text files of a workspace, within bounds, for the lines that share most with a request, and the files that it is about."""
 
 import os
 from collections.abc import Iterator, Sequence
@@ -6,7 +6,7 @@ from itertools import groupby
 from typing import Final
 
 from aeond.capabilities.tools.files.contained_files import ContainedFiles
-from aeond.capabilities.tools.relevance.file_ranking import nearest_file
+from aeond.capabilities.tools.relevance.file_ranking import nearest_files
 from aeond.capabilities.tools.relevance.line_ranking import Line, rank
 from aeond.capabilities.tools.worker_threads import Stopped
 from aeond.domain.values import short_line
@@ -22,11 +22,11 @@ MAX_LINE_CHARS: Final = 120
 
 @frozen
 class Related:
-    """What a workspace shares with a request: lines as (path, text), those that share most first, and the file that it is clearly
-    about, if there is one."""
+    """What a workspace shares with a request: lines as (path, text), those that share most first, and the files that it is
+    probably about."""
 
     lines: tuple[tuple[str, str], ...] = ()
-    nearest: str = ""
+    nearest: tuple[str, ...] = ()
 
 
 def related(
@@ -48,7 +48,7 @@ def related(
     }
     return Related(
         tuple((line.path, short_line(line.text, MAX_LINE_CHARS)) for line in ranked),
-        nearest_file(request, texts),
+        nearest_files(request, texts),
     )
 
 

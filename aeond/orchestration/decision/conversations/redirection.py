@@ -63,7 +63,7 @@ class Redirection:
         if spec is None or spec.effect not in CHANGES or not offer.answer or not self.can_ask(grant):
             return None
         if spec.effect in FILE_CHANGES and names_new_file(run, situation):
-            return await self._of_new_file(spec, offer, run, grant)
+            return await self._of_new_file(spec, offer, run, situation, grant)
         if not spec.for_part:
             subject = await self.subjects.of(self.llm, run, grant)
             if subject.wants_no_change:
@@ -79,14 +79,14 @@ class Redirection:
         return acting if acting.tools else None
 
     async def _of_new_file(
-        self, spec: ToolSpec, offer: Offer, run: RunSnapshot, grant: Grant
+        self, spec: ToolSpec, offer: Offer, run: RunSnapshot, situation: Situation, grant: Grant
     ) -> Offer | None:
-        """For a request that names a new file: a look if its content comes from files, the tools that make one in place of a call
+        """For a request that names a new file: a look, at the nearest file where there is one, if its content comes from files, the tools that make one in place of a call
         that changes another file."""
         if not makes_new(spec):
             other = offer.to_create()
         elif spec.for_existing and await comes_from_files(self.llm, run, grant):
-            other = offer.to_look((Effect.READ,))
+            other = offer.to_look((Effect.READ,)).about(*situation.nearest)
         else:
             return None
         return other if other.tools else None

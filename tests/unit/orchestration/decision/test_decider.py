@@ -83,12 +83,12 @@ def test_findings_are_kept_for_the_last_runs() -> None:
 async def test_the_file_that_a_question_is_about_is_read_at_once() -> None:
     """Where a question is clearly about one file, it is read without a decision; not for a change, a new file or what only the author
     of another tool knows."""
-    near = Situation(files=(("a.txt", "Ida"), ("b.txt", "Otto")), nearest="b.txt")
+    near = Situation(files=(("a.txt", "Ida"), ("b.txt", "Otto")), nearest=("b.txt",))
     question, change = {"files": -0.1, "do": -3.0}, {"do": -0.1, "files": -3.0}
     read, other = ToolCall("look", {"path": "b.txt"}), ToolCall("look", {"path": "a.txt"})
     assert await first_call(near, question) == read
-    assert await first_call(replace(near, nearest=""), question) == other
-    assert await first_call(replace(near, nearest="c.txt"), question) == other
+    assert await first_call(replace(near, nearest=()), question) == other
+    assert await first_call(replace(near, nearest=("c.txt",)), question) == other
     assert await first_call(near, change) == other
     assert await first_call(near, question, "Who is it? Into names.txt please.") == other
     assert await first_call(near, question, extra=STORE) == other
@@ -108,3 +108,22 @@ async def first_call(
     decider, _ = decider_of(rules, tools, situation, Composing({}, ("a.txt", "b.txt")))
     chosen = await decider.choose(run_of(request=request), grant(10), lambda _: None)
     return chosen.value.tool_call
+
+
+async def test_the_next_file_is_read_where_the_nearest_does_not_show_the_answer() -> None:
+    """It is read without a decision, once; then the model chooses where to look."""
+    rules = (
+        Rule(contains="Say in one word what a request", text="?", likely={"files": -0.1, "do": -3.0}),
+        Rule(contains="from what is shown above it", text="?"),
+        Rule.model_validate({"json": {"answer": "It is not there."}}),
+    )
+    tools = Registry()
+    tools.register(WholeTool(replace(LOOK, candidates=("path",))))
+    near = Situation(files=(("a.txt", "Ida"), ("b.txt", "Otto")), nearest=("b.txt", "a.txt"))
+    decider, _ = decider_of(rules, tools, near, Composing({}, ("a.txt", "b.txt")))
+    first, second = (ran(calls(f"s{path}", "look", path=path), output="Ida") for path in ("b.txt", "a.txt"))
+    judged = (await decider.evaluate(after_pass(1, first), grant(10))).value
+    assert judged.actions[0].step is not None
+    assert judged.actions[0].step.tool_call == ToolCall("look", {"path": "a.txt"})
+    judged = (await decider.evaluate(after_pass(1, first, second), grant(10))).value
+    assert judged.evaluation.final_output == "It is not there."

@@ -1,8 +1,8 @@
-"""The file that a request is about."""
+"""The files that a request is about."""
 
 import pytest
 
-from aeond.capabilities.tools.relevance.file_ranking import nearest_file
+from aeond.capabilities.tools.relevance.file_ranking import nearest_files
 
 TEXTS = {
     "boat/engine.log": "start\npressure low\nstop",
@@ -14,22 +14,23 @@ TEXTS = {
 
 
 @pytest.mark.parametrize(
-    ("request_", "path"),
+    ("request_", "paths"),
     [
         ("what fee do Lena and Omar have", "club/members.csv"),
         ("read me the rules", "club/rules.md"),
         ("Wie oft steht 'pressure' im Log?", "boat/engine.log"),
         ("what do the costs say about the lamp", "boat/costs.json"),
         ("do we have rope and paint", ""),
+        ("did we note lamp, rope and paint", "boat/costs.json todo.txt"),
         ("what is the capital of Portugal", ""),
         ("", ""),
     ],
 )
-def test_a_file_is_found_by_its_name_and_content(request_: str, path: str) -> None:
-    """A file counts if it shares clearly more than all others; what several files have leaves it open."""
-    assert nearest_file(request_, TEXTS) == path
+def test_files_are_found_by_name_and_content(request_: str, paths: str) -> None:
+    """A file counts if it shares enough, and the next one if it shares half as much."""
+    assert " ".join(nearest_files(request_, TEXTS)) == paths
 
 
 def test_without_files_there_is_none() -> None:
     """An empty workspace has no nearest file."""
-    assert nearest_file("read me the rules", {}) == ""
+    assert nearest_files("read me the rules", {}) == ()

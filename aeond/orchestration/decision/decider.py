@@ -201,7 +201,7 @@ class Decider:
         return offer.reading(unread[0]) if unread and not offer.has_others else None
 
     async def _reply_from_view(self, snapshot: RunSnapshot, situation: Situation, grant: Grant) -> str:
-        """The answer from facts, names and lines in view; NOT_SHOWN if they may not show it."""
+        """The answer from facts and names in view; NOT_SHOWN if they may not show it."""
         return corrected(await results_reply(self.llm, snapshot, situation, (), grant), self.compute)
 
     async def _reply_from_results(self, snapshot: RunSnapshot, situation: Situation, grant: Grant) -> str:

@@ -80,16 +80,9 @@ def _begins(token: LikelyToken) -> str:
 
 
 def _in_view(situation: Situation) -> Sequence[tuple[str, str]]:
-    """The names of the files, and the lines that share most with the request, by file, each below how the file begins."""
+    """The names of the files. With single lines of them in view, a small model answers what these do not show."""
     names = ", ".join(path for path, _ in situation.files)
-    found = {path: [begin] for path, begin in situation.files if begin}
-    for path, line in situation.lines:
-        found.setdefault(path, []).append(line)
-    related = dict.fromkeys(path for path, _ in situation.lines)
-    return (
-        *([(FILES_IN_VIEW, names)] if names else []),
-        *((path, "\n".join(dict.fromkeys(found[path]))) for path in related),
-    )
+    return ((FILES_IN_VIEW, names),) if names else ()
 
 
 def _shown(turn: Turn) -> tuple[str, str]:

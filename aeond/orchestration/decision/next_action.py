@@ -19,7 +19,7 @@ from aeond.orchestration.decision.conversations.composing import Composer
 from aeond.orchestration.decision.conversations.part_or_whole import PartOrWhole
 from aeond.orchestration.decision.conversations.redirection import Redirection
 from aeond.orchestration.decision.conversations.results_reply import Findings
-from aeond.orchestration.decision.interfaces import CallTool, Decision, DecisionModel, Offer
+from aeond.orchestration.decision.interfaces import CHANGES, CallTool, Decision, DecisionModel, Offer
 from aeond.orchestration.decision.invention import is_invented
 from aeond.orchestration.decision.offers import Offers
 from aeond.orchestration.decision.results import MAX_RESULT_CHARS, executed, results_length, turns_of
@@ -87,7 +87,8 @@ class NextAction:
         if lacking and first is not None and call.tool == first.for_existing:
             return decided
         if lacking and (grant.left.llm_calls or self.composer.validator.validate_tool_call(call, lacking)):
-            decided = await model.decide(fitted.value.messages, offer.only(lacking), grant, on_text)
+            others = await self._instead(lacking, call, offer, snapshot)
+            decided = await model.decide(fitted.value.messages, others, grant, on_text)
         else:
             decided = success(CallTool(call))
         if self._invents(decided.value, offer, snapshot, situation) and grant.left.llm_calls:
@@ -107,6 +108,13 @@ class NextAction:
         steps = executed(snapshot)
         found = self.findings.of(snapshot)
         return await self.composer.complete(call, spec, snapshot, situation, steps, grant, found) or call
+
+    async def _instead(self, spec: ToolSpec, call: ToolCall, offer: Offer, snapshot: RunSnapshot) -> Offer:
+        """The offer in place of a call whose composed arguments could not be written: the whole call where nothing could be shown for
+        them. What the model could not write with the content in view, it does not write from memory: a change is refused."""
+        if not await self.composer.shows(call, snapshot):
+            return offer.only(spec)
+        return Offer(answer=False, refusal=True) if spec.effect in CHANGES else offer.without(spec.name)
 
     def _invents(
         self, decision: Decision | None, offer: Offer, snapshot: RunSnapshot, situation: Situation

@@ -47,7 +47,8 @@ _EXAMPLES: Final[tuple[tuple[str, str, JsonValue], ...]] = (
 )
 
 
-CHANGES: Final = Composition(("changes",), _INSTRUCTIONS, _EXAMPLES)
+MAX_TOKENS: Final = 300  # right changes of the sets for evaluation have up to 100
+CHANGES: Final = Composition(("changes",), _INSTRUCTIONS, _EXAMPLES, max_tokens=MAX_TOKENS)
 
 
 @frozen

@@ -39,6 +39,10 @@ class Composer:
     invoker: ToolInvoker
     validator: Validator
 
+    async def shows(self, call: ToolCall, run: RunSnapshot) -> bool:
+        """Whether there is something to be shown for the call."""
+        return await self.invoker.composition_view(call, run.tool_context("", ""), run.text) is not None
+
     async def complete(
         self,
         call: ToolCall,

@@ -25,6 +25,7 @@ WRITE = replace(
     for_existing="change",
 )
 ITEM: JsonObject = {"enum": ["a", "b"]}
+WHOLE = {"change": {"path": "list", "notes": ["guessed"]}}
 VIEW = "list:\na\nb"
 SHOWN = CompositionView(VIEW, {"type": "array", "items": ITEM})
 FACTS = Situation(facts=(("boat", "Ida"),))
@@ -36,11 +37,12 @@ async def chosen(
     view: CompositionView | None = SHOWN,
     calls: int = 10,
     change: ToolSpec = CHANGE,
+    after: object = WHOLE,
 ) -> tuple[Outcome[RouteChoice], ScriptedLLM]:
     rules = (
         Rule.model_validate({"contains": "Say what changes.", "json": written}),
         Rule.model_validate({"json": decision, "times": 1}),
-        Rule.model_validate({"json": {"change": {"path": "list", "notes": ["guessed"]}}}),
+        Rule.model_validate({"json": after}),
     )
     tools = registry(WRITE)
     tools.register(WholeTool(change))
@@ -81,15 +83,26 @@ async def test_the_decision_is_made_without_the_argument() -> None:
     assert "notes" not in str(first.messages[0].content)
 
 
-@pytest.mark.parametrize(
-    ("written", "view", "calls"),
-    [(["b"], None, 10), ([3], SHOWN, 10), ({"a": 1}, SHOWN, 10)],
-)
-async def test_a_call_that_cannot_be_completed_is_decided_whole(
-    written: object, view: CompositionView | None, calls: int
-) -> None:
-    """Where there is nothing to show, or what is written is no argument, the model is asked for the whole call."""
-    choice, llm = await chosen({"change": {"path": "list"}}, written, view, calls)
+@pytest.mark.parametrize("written", [[3], {"a": 1}])
+async def test_a_change_that_cannot_be_written_is_refused(written: object) -> None:
+    """Where the content is in view and what is written is no argument, the model is left only a refusal."""
+    choice, llm = await chosen({"change": {"path": "list"}}, written, after={"cannot": "I cannot."})
+    assert choice.value.answer is not None
+    assert choice.value.answer.text == "I cannot."
+    assert "change" not in str(llm.requests[-1].schema)
+
+
+async def test_a_look_that_cannot_be_written_gives_way_to_another_action() -> None:
+    """A tool that changes nothing is left out, and another action is chosen."""
+    look = replace(CHANGE, effect=Effect.READ)
+    choice, _ = await chosen({"change": {"path": "list"}}, [3], change=look, after={"answer": "It is b."})
+    assert choice.value.answer is not None
+    assert choice.value.answer.text == "It is b."
+
+
+async def test_a_call_for_which_nothing_can_be_shown_is_decided_whole() -> None:
+    """Where there is nothing to show, the model is asked for the whole call."""
+    choice, llm = await chosen({"change": {"path": "list"}}, ["b"], None)
     assert choice.value.tool_call == ToolCall("change", {"path": "list", "notes": ["guessed"]})
     assert "notes" in str(llm.requests[-1].schema)
 

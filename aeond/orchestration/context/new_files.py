@@ -20,6 +20,12 @@ def names_new_file(run: RunSnapshot, situation: Situation) -> bool:
     return bool(_new_names(run, situation))
 
 
+def names_file(run: RunSnapshot, path: str) -> bool:
+    """Whether the request has the name of this file as a word."""
+    name = re.escape(_last(path))
+    return re.search(rf"(?<![\w.-]){name}(?![\w-])", run.text, re.IGNORECASE) is not None
+
+
 def spelt_as_named(call: ToolCall, run: RunSnapshot, situation: Situation) -> ToolCall:
     """The call with the names of new files spelt as in the request, where a small model has spelt them almost so."""
     names = _new_names(run, situation)

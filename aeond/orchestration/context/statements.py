@@ -59,6 +59,12 @@ def last_question(text: str) -> str:
     return line_of(said[-1]) if said and is_question(said[-1]) else ""
 
 
+def goes_on_after_question(text: str) -> bool:
+    """Whether a question stands in the text before a sentence that is none, which may be an order."""
+    said = [is_question(one) for one in sentences(text)]
+    return len(said) > 1 and any(said[:-1]) and not said[-1]
+
+
 def line_of(text: str) -> str:
     """A text as one line; beyond MAX_LINE_CHARS it is cut, visibly."""
     line = " ".join(text.split())

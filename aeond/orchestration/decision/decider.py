@@ -27,7 +27,8 @@ from aeond.domain.runs.situations import Situation
 from aeond.domain.tools import Effect, Recovery, ToolCall, ToolSpec
 from aeond.frozen import frozen
 from aeond.orchestration.answer.equations import Computes, computes_nothing, corrected
-from aeond.orchestration.context.new_files import names_new_file
+from aeond.orchestration.context.new_files import names_file, names_new_file
+from aeond.orchestration.context.statements import goes_on_after_question
 from aeond.orchestration.decision.conversations.composing import Composer
 from aeond.orchestration.decision.conversations.knowledge import computed_reply, general_reply
 from aeond.orchestration.decision.conversations.redirection import Redirection
@@ -105,13 +106,20 @@ class Decider:
 
     async def evaluate(self, snapshot: RunSnapshot, grant: Grant) -> Outcome[Judgement]:
         situation = await self.situations.observe(snapshot)
-        reply = await self._reply_from_results(snapshot, situation, grant)
-        if reply and reply != NOT_SHOWN:
-            if not await self._may_want_change(snapshot, situation, grant):
-                return success(_ended(snapshot, "ANSWERED", reply))
-            self.findings.keep(snapshot, reply)
         offer = await self.offers.next(snapshot, situation) if _may_go_on(snapshot) else Offer()
-        if reply == NOT_SHOWN and len(executed(snapshot)) < _LOOKS:
+        looked = self._has_only_looked(snapshot)
+        if looked and (call := self._reading(snapshot, situation, offer, named=True)) is not None:
+            return success(_going_on(snapshot, call))
+        reply = await self._reply_from_results(snapshot, situation, grant) if looked else ""
+        found = "" if reply == NOT_SHOWN else reply
+        for_change = bool(reply) and await self._may_want_change(snapshot, situation, grant)
+        if found and not for_change:
+            return success(_ended(snapshot, "ANSWERED", found))
+        if found:
+            self.findings.keep(snapshot, found)
+            subject = await self.subjects.of(self.llm, snapshot, grant)
+            offer = self._redirection.of_findings(subject, offer, snapshot, situation) or offer
+        if reply == NOT_SHOWN and not for_change and len(executed(snapshot)) < _LOOKS:
             if (call := self._reading(snapshot, situation, offer)) is not None:
                 return success(_going_on(snapshot, call))
             elsewhere = offer.elsewhere([step.step.tool_call for step in executed(snapshot)])
@@ -130,7 +138,8 @@ class Decider:
             case CallTool(call=call):
                 return success(_going_on(snapshot, call))
             case GiveAnswer() as given:
-                return success(_ended(snapshot, "ANSWERED" if given.fulfilled else "CANNOT", given.text))
+                text = found if found and given.fulfilled else given.text
+                return success(_ended(snapshot, "ANSWERED" if given.fulfilled else "CANNOT", text))
             case _:
                 issue = Issue(decided.cause.reason, Severity.MEDIUM, "", decided.cause.message)
                 return decided.failed(_ended(snapshot, "NOT_DECIDED", issues=(issue,)))
@@ -193,11 +202,27 @@ class Decider:
         on_text(given.text)
         return decided
 
-    def _reading(self, snapshot: RunSnapshot, situation: Situation, offer: Offer) -> ToolCall | None:
-        """The call that reads the nearest file which no step has named; None where other tools might know what is asked for."""
+    def _has_only_looked(self, snapshot: RunSnapshot) -> bool:
+        """Whether all steps of a small model's run without restrictions looked something up or computed, the last one with success."""
+        steps = executed(snapshot)
+        return (
+            bool(steps)
+            and self._redirection.possible
+            and _is_unrestricted(snapshot)
+            and steps[-1].state is StepState.SUCCEEDED
+            and all(self.offers.looks(step.step.tool_call) for step in steps)
+        )
+
+    def _reading(
+        self, snapshot: RunSnapshot, situation: Situation, offer: Offer, *, named: bool = False
+    ) -> ToolCall | None:
+        """The call that reads the nearest file that no step was about, or of those that the request names; None where other tools might
+        know what is asked for."""
         made = [step.step.tool_call for step in executed(snapshot)]
-        named = [value for call in made if call is not None for value in call.arguments.values()]
-        unread = [path for path in situation.nearest if path not in named]
+        seen = [value for call in made if call is not None for value in call.arguments.values()]
+        unread = [path for path in situation.nearest if path not in seen]
+        if named:
+            unread = [path for path in unread if names_file(snapshot, path)]
         return offer.reading(unread[0]) if unread and not offer.has_others else None
 
     async def _reply_from_view(self, snapshot: RunSnapshot, situation: Situation, grant: Grant) -> str:
@@ -205,19 +230,14 @@ class Decider:
         return corrected(await results_reply(self.llm, snapshot, situation, (), grant), self.compute)
 
     async def _reply_from_results(self, snapshot: RunSnapshot, situation: Situation, grant: Grant) -> str:
-        """The answer from the results alone, where a small model has only looked something up and a change is not surely all that was
-        wanted; NOT_SHOWN if they may not show it, "" for other runs."""
+        """The answer from the results alone, where a change is not surely all that was wanted; NOT_SHOWN if they may not show it, "" for
+        other runs."""
         steps = executed(snapshot)
-        if not self._redirection.possible or not _is_unrestricted(snapshot) or not steps:
-            return ""
-        made = [step.step.tool_call for step in steps]
-        if steps[-1].state is not StepState.SUCCEEDED or not all(map(self.offers.looks, made)):
-            return ""
         if grant.left.llm_calls <= _REPLY_CALLS:
             return ""
         if (await self.subjects.of(self.llm, snapshot, grant)).wants_change:
             return ""
-        if all(self.offers.looks(call, (Effect.PURE,)) for call in made):
+        if all(self.offers.looks(step.step.tool_call, (Effect.PURE,)) for step in steps):
             return await computed_reply(
                 self.llm, snapshot, situation, turns_of(steps, MAX_RESULT_CHARS), grant
             )
@@ -226,7 +246,8 @@ class Decider:
     async def _may_want_change(self, snapshot: RunSnapshot, situation: Situation, grant: Grant) -> bool:
         """Whether what was found out is to be used for a change."""
         subject = await self.subjects.of(self.llm, snapshot, grant)
-        return not subject.wants_no_change or names_new_file(snapshot, situation)
+        goes_on = names_new_file(snapshot, situation) or goes_on_after_question(snapshot.text)
+        return goes_on or not subject.wants_no_change
 
     async def _undone(
         self,

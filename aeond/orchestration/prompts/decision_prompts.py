@@ -44,7 +44,7 @@ language. {_LIMITS}"""
 REPEATED: Final = (
     "That action was already taken: its result stands above. Take a different action, or answer."
 )
-FOUND: Final = "What was asked for is, from the results: "
+FOUND: Final = "Found: "
 MAX_FACT_CHARS: Final = 120
 PART: Final = "part"
 WHOLE: Final = "whole"
@@ -91,11 +91,17 @@ def situation_text(situation: Situation) -> str:
         lines += [f"{path}: {first}" if first else path for path, first in situation.files]
         if situation.more_files:
             lines.append("and more files")
-        elif len(situation.files) > 1 and situation.newest:
-            lines.append(f"Changed last: {situation.newest}; largest: {situation.largest}")
+        lines += extremes(situation)
     if facts := facts_text(situation):
         lines.append(facts)
     return "\n".join(lines)
+
+
+def extremes(situation: Situation) -> Sequence[str]:
+    """Names the newest and the largest file where all files are in view."""
+    if not situation.shows_all_files or len(situation.files) == 1 or not situation.newest:
+        return ()
+    return (f"Newest, changed last: {situation.newest}; largest: {situation.largest}",)
 
 
 def facts_text(situation: Situation) -> str:

@@ -93,7 +93,7 @@ _CONTENTS: Final = (
     ("Zrób plik raport.md z podsumowaniem kosztów łodzi", FILES),
 )
 NOT_SHOWN: Final = "?"
-FILES_IN_VIEW: Final = "Files"
+FILES_IN_VIEW: Final = "files"
 _RESULTS_RULES: Final = f"""\
 You answer a person's request from what is shown above it. Answer in one or two short sentences, in the language of the request, with \
 every number and name that was asked for. Write out each calculation with its numbers. If it is not shown, answer only: {NOT_SHOWN}"""

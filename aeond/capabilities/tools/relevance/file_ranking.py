@@ -3,6 +3,7 @@
 A small model chooses the right file less often: ADR 0106 has the measurements.
 """
 
+import re
 from collections import defaultdict
 from collections.abc import Mapping
 from typing import Final
@@ -11,6 +12,7 @@ from aeond.capabilities.tools.relevance.shared_words import found_in, stems_of, 
 from aeond.domain.names import words_of
 
 _IN_NAME: Final = 2.0  # weight of a word in the name of the file
+_NAMED: Final = 4.0  # score of a file whose whole name the request has
 _LEAST: Final = 1.4  # score of the file that is probably meant
 _MOST: Final = 2
 _OF_BEST: Final = 0.5  # score of another file, as a share of the best one's
@@ -32,6 +34,10 @@ def nearest_files(request: str, texts: Mapping[str, str]) -> tuple[str, ...]:
         found = found_in(word, places, stems)
         for place, likeness in found.items():
             scores[place] += weight_of(word, len(found), len(paths)) * likeness
+    for place, path in enumerate(paths):
+        name = re.escape(path.rpartition("/")[2])
+        if re.search(rf"(?<![\w.-]){name}(?![\w-])", request, re.IGNORECASE):
+            scores[place] += _NAMED
     ranked = sorted(scores, key=lambda place: -scores[place])[:_MOST]
     best = scores[ranked[0]] if ranked else 0.0
     return tuple(paths[one] for one in ranked if best >= _LEAST and scores[one] >= _OF_BEST * best)

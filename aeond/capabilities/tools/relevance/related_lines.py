@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterator, Sequence
-from itertools import groupby
+from itertools import groupby, takewhile
 from typing import Final
 
 from aeond.capabilities.tools.files.contained_files import ContainedFiles
@@ -15,6 +15,7 @@ from aeond.frozen import frozen
 
 MAX_FILE_BYTES: Final = 64 * 1024
 MAX_BYTES: Final = 2 * 1024 * 1024
+MAX_READ_CHARS: Final = 6_000  # of a file that is read as a whole; a longer one is better searched
 MAX_LINES: Final = 6
 MAX_LINES_PER_FILE: Final = 3
 MAX_LINE_CHARS: Final = 120
@@ -23,7 +24,7 @@ MAX_LINE_CHARS: Final = 120
 @frozen
 class Related:
     """What a workspace shares with a request: lines as (path, text), those that share most first, and the files that it is
-    probably about."""
+    probably about, as far as they are short enough to be read as a whole."""
 
     lines: tuple[tuple[str, str], ...] = ()
     nearest: tuple[str, ...] = ()
@@ -46,9 +47,11 @@ def related(
     texts = {
         path: "\n".join(one.text for one in group) for path, group in groupby(lines, lambda one: one.path)
     }
+    nearest = nearest_files(request, texts)
+    readable = takewhile(lambda path: len(texts[path]) <= MAX_READ_CHARS, nearest)
     return Related(
         tuple((line.path, short_line(line.text, MAX_LINE_CHARS)) for line in ranked),
-        nearest_files(request, texts),
+        tuple(readable),
     )
 
 

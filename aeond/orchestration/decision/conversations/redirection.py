@@ -4,6 +4,8 @@ One word for what the request needs, and one for where something is to be done, 
 actions: ADR 0094 and ADR 0099 have the measurements. Models with native tool calls are not asked.
 """
 
+from dataclasses import replace
+
 from aeond.domain.policy import Effect
 from aeond.domain.runs.budgets import Grant
 from aeond.domain.runs.run import RunSnapshot
@@ -11,7 +13,7 @@ from aeond.domain.runs.situations import Situation
 from aeond.domain.tools import ToolSpec
 from aeond.frozen import frozen
 from aeond.orchestration.context.new_files import names_new_file
-from aeond.orchestration.context.statements import gives_operands, last_question
+from aeond.orchestration.context.statements import gives_operands, goes_on_after_question, last_question
 from aeond.orchestration.decision.conversations.content import comes_from_files
 from aeond.orchestration.decision.conversations.place import EFFECTS, place_of
 from aeond.orchestration.decision.conversations.subject import Subject, Subjects
@@ -125,6 +127,19 @@ class Redirection:
         return await self._to_change(
             await self.subjects.of(self.llm, run, grant), offer, run, situation, grant
         )
+
+    def of_findings(
+        self, subject: Subject, offer: Offer, run: RunSnapshot, situation: Situation
+    ) -> Offer | None:
+        """The tools that make the new file which the request names, or change something, once it is known what was to be found out; None
+        unless that is surely wanted too."""
+        if names_new_file(run, situation):
+            making = offer.to_create()
+            tools = tuple(spec for spec in making.tools if makes_new(spec))
+            wanted = goes_on_after_question(run.text) or not subject.wants_no_change
+            return replace(making, tools=tools) if tools and wanted else None
+        changing = offer.to_change(CHANGES)
+        return changing if subject.wants_change_too and changing.tools else None
 
     async def _to_change(
         self, subject: Subject, offer: Offer, run: RunSnapshot, situation: Situation, grant: Grant

@@ -18,11 +18,14 @@ from aeond.orchestration.budget.budgeted_llm import USEFUL_TOKENS, BudgetedLLM, 
 from aeond.orchestration.context.prompt_fitting import fit_prompt
 from aeond.orchestration.decision.conversations.odds import LIKELY, log_odds
 from aeond.orchestration.decision.interfaces import Turn
-from aeond.orchestration.decision.results import MAX_RESULT_CHARS, results_length, turns_of
+from aeond.orchestration.decision.results import results_length, turns_of
+from aeond.orchestration.prompts.decision_prompts import extremes
 from aeond.orchestration.prompts.subject_prompts import FILES_IN_VIEW, NOT_SHOWN, results_messages
 from aeond.ports import LLMAdapter
 
 MAX_REPLY_TOKENS: Final = 500
+MAX_RESULT_CHARS: Final = 6_000
+MAX_PROMPT_TOKENS: Final = 2_600  # of which the rules and examples, read before, are 1,200
 MAX_RUNS: Final = 64
 REPLY_SECONDS: Final = 300.0
 _NOT_SHOWN_FROM: Final = -3.0  # log-odds against any answer
@@ -50,7 +53,9 @@ async def results_reply(
 ) -> str:
     """The answer, for one call of the grant, from the results of the steps, or without any from what is in view: NOT_SHOWN if they may
     not show what was asked, "" if the model gives none that is complete."""
-    room = min(grant.left.tokens, llm.capabilities.context_length) - USEFUL_TOKENS
+    room = min(
+        grant.left.tokens - USEFUL_TOKENS, llm.capabilities.context_length - USEFUL_TOKENS, MAX_PROMPT_TOKENS
+    )
 
     def build(result_chars: int) -> tuple[Message, ...]:
         shown = [_shown(turn) for turn in turns_of(steps, result_chars)]
@@ -81,8 +86,10 @@ def _begins(token: LikelyToken) -> str:
 
 def _in_view(situation: Situation) -> Sequence[tuple[str, str]]:
     """The names of the files. With single lines of them in view, a small model answers what these do not show."""
+    if not situation.files:
+        return ()
     names = ", ".join(path for path, _ in situation.files)
-    return ((FILES_IN_VIEW, names),) if names else ()
+    return ((f"{len(situation.files)} {FILES_IN_VIEW}", "\n".join([names, *extremes(situation)])),)
 
 
 def _shown(turn: Turn) -> tuple[str, str]:

@@ -26,6 +26,7 @@ _SURE_KNOWLEDGE_FROM: Final = 0.0
 _SURE_COMPUTATION_FROM: Final = 1.0
 _NO_CHANGE_BELOW: Final = 0.0
 _CHANGE_FROM: Final = 1.75
+_CHANGE_AFTER_LOOK_FROM: Final = 0.5
 
 
 @frozen
@@ -47,6 +48,11 @@ class Subject:
     def wants_change(self) -> bool:
         """Whether something is surely to be changed."""
         return log_odds(self.likely, _subject_of, CHANGE) >= _CHANGE_FROM
+
+    @property
+    def wants_change_too(self) -> bool:
+        """Whether something is surely to be changed, if it was right to look something up before."""
+        return log_odds(self.likely, _subject_of, CHANGE) >= _CHANGE_AFTER_LOOK_FROM
 
     @property
     def wants_no_change(self) -> bool:

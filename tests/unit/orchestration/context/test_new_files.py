@@ -6,7 +6,7 @@ import pytest
 
 from aeond.domain.runs.situations import Situation
 from aeond.domain.tools import ToolCall
-from aeond.orchestration.context.new_files import names_new_file, spelt_as_named
+from aeond.orchestration.context.new_files import names_file, names_new_file, spelt_as_named
 from tests.support.strategy import run_of
 
 SEEN = Situation(files=(("club/members.csv", "name,fee"), ("boat.txt", "Ida"), ("old.cfg", "a=1")))
@@ -65,3 +65,19 @@ def test_a_new_name_is_spelt_as_in_the_request(path: str, spelt: str) -> None:
     run = run_of(request="Leg fragen_hafen.txt an, eine Zeile: Wann?")
     call = ToolCall("write", {"path": path, "content": "Wann?"})
     assert spelt_as_named(call, run, SEEN).arguments == {"path": spelt, "content": "Wann?"}
+
+
+@pytest.mark.parametrize(
+    ("request_", "named"),
+    [
+        ("Compare a.txt and b.txt", True),
+        ("what is in A.TXT?", True),
+        ("read notes/a.txt.", True),
+        ("read data.txt", False),
+        ("ba.txt please", False),
+        ("read a", False),
+    ],
+)
+def test_a_file_is_named_by_its_whole_name(request_: str, named: bool) -> None:
+    """The name counts as a word of its own, whatever its case."""
+    assert names_file(run_of(request=request_), "folder/a.txt") is named

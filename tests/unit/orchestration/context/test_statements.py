@@ -4,6 +4,8 @@ from hypothesis import strategies as st
 
 from aeond.orchestration.context.statements import (
     MAX_LINE_CHARS,
+    gives_operands,
+    goes_on_after_question,
     is_question,
     last_question,
     line_of,
@@ -126,3 +128,26 @@ def test_only_questions_are_left_out_in_any_script(pieces: list[tuple[str, str]]
         for word, mark in pieces
         if mark in {". ", "。", "। "} and word + mark.strip() not in " ".join(kept)
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "goes_on"),
+    [
+        ("What is it? Save it.", True),
+        ("Save it. What is it?", False),
+        ("What is it?", False),
+        ("Save it.", False),
+        ("", False),
+    ],
+)
+def test_an_order_may_follow_a_question(text: str, goes_on: bool) -> None:
+    """A last sentence that is no question goes on after one."""
+    assert goes_on_after_question(text) is goes_on
+
+
+@pytest.mark.parametrize(
+    ("text", "gives"), [("12 lamps at 8.50", True), ("all 12 lamps", False), ("A4", False), ("", False)]
+)
+def test_a_calculation_needs_two_numbers(text: str, gives: bool) -> None:
+    """A decimal number counts once."""
+    assert gives_operands(text) is gives

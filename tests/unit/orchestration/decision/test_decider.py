@@ -4,6 +4,8 @@ from dataclasses import replace
 
 from aeond.capabilities.llm.adapters.scripted import Rule
 from aeond.capabilities.tools.registry import Registry
+from aeond.domain.plans.steps import StepSnapshot
+from aeond.domain.runs.run import RunSnapshot
 from aeond.domain.runs.situations import Situation
 from aeond.domain.tools import Composition, CompositionView, Effect, Recovery, ToolCall, ToolSpec
 from aeond.orchestration.decision.conversations.results_reply import MAX_RUNS, Findings
@@ -127,3 +129,59 @@ async def test_the_next_file_is_read_where_the_nearest_does_not_show_the_answer(
     assert judged.actions[0].step.tool_call == ToolCall("look", {"path": "a.txt"})
     judged = (await decider.evaluate(after_pass(1, first, second), grant(10))).value
     assert judged.evaluation.final_output == "It is not there."
+
+
+async def test_all_near_files_that_a_request_names_are_read_before_the_answer() -> None:
+    """A second file that is named is read first, and not asked for what the first one shows."""
+    rules = (
+        Rule(contains="Say in one word what a request", text="?", likely={"files": -0.1, "do": -3.0}),
+        Rule(contains="from what is shown above it", text="They differ."),
+    )
+    tools = Registry()
+    tools.register(WholeTool(replace(LOOK, candidates=("path",))))
+    near = Situation(files=(("a.txt", "Ida"), ("b.txt", "Otto")), nearest=("b.txt", "a.txt"))
+    decider, llm = decider_of(rules, tools, near, Composing({}, ("a.txt", "b.txt")))
+    first, second = (ran(calls(f"s{path}", "look", path=path), output="Ida") for path in ("b.txt", "a.txt"))
+
+    def asked(*steps: StepSnapshot) -> RunSnapshot:
+        run = after_pass(1, *steps)
+        return replace(run, request=replace(run.request, text="Compare a.txt and b.txt."))
+
+    judged = (await decider.evaluate(asked(first), grant(10))).value
+    assert judged.actions[0].step is not None
+    assert judged.actions[0].step.tool_call == ToolCall("look", {"path": "a.txt"})
+    assert not llm.requests
+    judged = (await decider.evaluate(asked(first, second), grant(10))).value
+    assert judged.evaluation.final_output == "They differ."
+
+
+async def test_what_was_to_be_found_out_is_followed_by_the_change() -> None:
+    """Once it is found, only tools that change something are left where a change is surely wanted too, and those that make a file
+    where a new one is named."""
+    looked = ran(calls("s1", "look", path="other"), output="3 lamps at 14")
+    write = replace(spec("write", {"name": TEXT}, ("name",), Effect.WRITE_CONTAINED), candidates=("name",))
+    for request, odds, tool in (
+        ("Sum it up.", {"do": -0.4, "files": -1.2}, "change"),
+        ("What is it? Save it to sum.txt.", {"compute": -0.1, "do": -3.0}, "write"),
+        ("The sum, into sum.txt.", {"do": -0.6, "files": -0.9}, "write"),
+    ):
+        rules = (
+            Rule(contains="Say in one word what a request", text="?", likely=odds),
+            Rule(contains="from what is shown above it", text="42 euros"),
+            Rule.model_validate({"contains": "Say what changes.", "json": "42"}),
+            Rule.model_validate({"json": {tool: {"path" if tool == "change" else "name": "list"}}}),
+        )
+        tools = Registry()
+        for one in (replace(LOOK, candidates=("path",)), CHANGE, write):
+            tools.register(WholeTool(one))
+        files = Situation(files=(("list", "a"), ("other", "3 lamps")))
+        view = CompositionView("list:\na", TEXT)
+        decider, llm = decider_of(rules, tools, files, Composing({}, ("list", "other"), view))
+        run = after_pass(1, looked)
+        run = replace(run, request=replace(run.request, text=request))
+        judged = (await decider.evaluate(run, grant(10))).value
+        assert judged.actions[0].step is not None
+        assert judged.actions[0].step.tool_call is not None
+        assert judged.actions[0].step.tool_call.tool == tool
+        schema = next(str(one.schema) for one in llm.requests if one.schema is not None)
+        assert "answer" not in schema

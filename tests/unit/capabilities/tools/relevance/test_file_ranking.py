@@ -23,6 +23,7 @@ TEXTS = {
         ("do we have rope and paint", ""),
         ("did we note lamp, rope and paint", "boat/costs.json todo.txt"),
         ("what is the capital of Portugal", ""),
+        ("compare boat/costs.json with TODO.txt", "boat/costs.json todo.txt"),
         ("", ""),
     ],
 )

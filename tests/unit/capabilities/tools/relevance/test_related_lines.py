@@ -2,7 +2,12 @@ from pathlib import Path
 
 from aeond.capabilities.tools.files.contained_files import ContainedFiles
 from aeond.capabilities.tools.files.safe_open import resolve_in_kernel
-from aeond.capabilities.tools.relevance.related_lines import MAX_FILE_BYTES, MAX_LINE_CHARS, related
+from aeond.capabilities.tools.relevance.related_lines import (
+    MAX_FILE_BYTES,
+    MAX_LINE_CHARS,
+    MAX_READ_CHARS,
+    related,
+)
 
 
 def found(folder: Path, request: str, *paths: str, stopped: bool = False) -> tuple[tuple[str, str], ...]:
@@ -33,3 +38,16 @@ def test_a_stopped_search_finds_nothing_more(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("lighthouse\n" + "other\n" * 30)
     assert found(tmp_path, "lighthouse", "a.txt")
     assert found(tmp_path, "lighthouse", "a.txt", stopped=True) == ()
+
+
+def test_long_files_are_not_near(tmp_path: Path) -> None:
+    """A file that is too long to be read as a whole is not among the nearest, nor is one that shares less than it."""
+    (tmp_path / "lighthouse.txt").write_text("keeper\n" * 20)
+    for number in range(4):
+        (tmp_path / f"{number}.txt").write_text("nothing\n")
+    names = ("lighthouse.txt", *(f"{number}.txt" for number in range(4)))
+    files = ContainedFiles(resolve_in_kernel)
+    request = "the keeper of the lighthouse"
+    assert related(files, str(tmp_path), names, request, lambda: False).nearest == ("lighthouse.txt",)
+    (tmp_path / "lighthouse.txt").write_text("keeper\n" * MAX_READ_CHARS)
+    assert related(files, str(tmp_path), names, request, lambda: False).nearest == ()

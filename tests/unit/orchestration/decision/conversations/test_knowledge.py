@@ -83,7 +83,7 @@ async def test_an_answer_from_elsewhere_is_given_from_what_is_in_view() -> None:
         {"answer": "In June."}, {"files": -0.1}, situation=lines, in_view="It is due in May."
     )
     assert await chosen(subject) == ("It is due in May.", "It is due in May.")
-    assert "Files:\nclub.md\n\nRequest" in str(llm.requests[-1].messages[-1].content)
+    assert "1 files:\nclub.md\n\nRequest" in str(llm.requests[-1].messages[-1].content)
     rules = (
         Rule(contains=SUBJECT, text="files", likely={"files": -0.1}),
         Rule(contains=TELL, text="?"),

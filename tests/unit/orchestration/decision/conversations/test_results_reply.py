@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
+import pytest
+
 from aeond.capabilities.llm.adapters.scripted import Rule, ScriptedLLM
 from aeond.capabilities.tools.registry import Registry
 from aeond.domain.plans.evaluations import Evaluation
@@ -88,19 +90,29 @@ async def test_without_a_reply_the_decision_counts() -> None:
 
 
 async def test_other_runs_are_decided_about() -> None:
-    """A change that may be wanted, a new file that is named, a step that changed something or failed, a run with tools of its own
-    and one without calls left go on with a decision."""
+    """A change that is surely wanted, a step that changed something or failed, a run with tools of its own and one without calls left go on with a decision."""
     failed = ran(calls("s1", "look", path="b"), error="no such file")
     kept = ran(calls("s2", "keep", note="red"), output="kept")
     template = asked(LOOKED)
     template = replace(template, request=replace(template.request, instructions="Be brief."))
-    for run in (asked(failed), asked(LOOKED, kept), asked(LOOKED, request="Sails into sails.txt"), template):
+    for run in (asked(failed), asked(LOOKED, kept), template):
         subject, _ = decider("They are red.")
         assert await answer(subject, run) == "From the decision."
     subject, _ = decider("They are red.", {"do": -0.1})
     assert await answer(subject, asked(LOOKED)) == "From the decision."
     subject, _ = decider("They are red.")
     assert await answer(subject, asked(LOOKED), llm_calls=2) == "From the decision."
+
+
+@pytest.mark.parametrize("request_", ["Sails into sails.txt", "Which sails? Then note them."])
+async def test_more_than_an_answer_may_be_wanted(request_: str) -> None:
+    """Where a new file is named, or a sentence follows a question, the run goes on with a decision; an answer of its is the one that
+    was found."""
+    subject, llm = decider("They are red.", looks=True)
+    assert await next_call(subject, asked(LOOKED, request=request_)) == ToolCall("look", {"path": "club.md"})
+    assert str(llm.requests[-1].messages[-1].content).endswith("Found: They are red.")
+    subject, _ = decider("They are red.")
+    assert await answer(subject, asked(LOOKED, request=request_)) == "They are red."
 
 
 async def test_a_run_without_an_executed_step_is_decided_about() -> None:

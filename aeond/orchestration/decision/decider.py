@@ -117,6 +117,7 @@ class Decider:
             return success(_ended(snapshot, "ANSWERED", found))
         if found:
             self.findings.keep(snapshot, found)
+        if for_change:
             subject = await self.subjects.of(self.llm, snapshot, grant)
             offer = self._redirection.of_findings(subject, offer, snapshot, situation) or offer
         if reply == NOT_SHOWN and not for_change and len(executed(snapshot)) < _LOOKS:

@@ -98,7 +98,10 @@ def _after_failure(run: RunSnapshot, specs: tuple[ToolSpec, ...]) -> tuple[ToolS
     if failed is None or failed.asks_user:
         return ()
     helpful = tuple(spec for spec in specs if spec.shows_names or _looks_something_up(spec))
-    if helpful and failed.effect is Effect.PURE and not gives_operands(run.text):
+    again = sum(
+        step.step.tool_call is not None and step.step.tool_call.tool == failed.name for step in failures
+    )
+    if helpful and again > 1 and failed.effect is Effect.PURE and not gives_operands(run.text):
         return helpful  # what is to be computed has to be looked up first
     return tuple(spec for spec in specs if spec is failed or spec in helpful)
 

@@ -14,12 +14,15 @@ def computes_nothing(_expression: str) -> None:
     """Leaves every equation as it is."""
 
 
-_NUMERAL: Final = r"\d+(?:[.,:]\d+)*"
+_NUMERAL: Final = r"\d++(?:[.,:]\d++)*+"
 _UNIT: Final = r"(?:\s?[^\W\d_]{1,12}\.?|\s?[€$£%°])?"
 _OPERAND: Final = rf"\(*\s*[€$£]?\s?{_NUMERAL}{_UNIT}\s*\)*"
 _OPERATOR: Final = r"\s*[-+*/\u00d7\u00b7\u00f7\u2212\u2013]\s*"
-_EQUATION: Final = re.compile(rf"({_OPERAND}(?:{_OPERATOR}{_OPERAND})+)\s*=\s*[€$£]?\s?({_NUMERAL})(?!\w)")
+_EQUATION: Final = re.compile(
+    rf"({_OPERAND}(?:{_OPERATOR}{_OPERAND})+)\s*=\s*[€$£]?\s?({_NUMERAL})(?=(\s?[^\W\d_]*))(?!\s?%)"
+)
 _WHOLE_NUMERAL: Final = re.compile(rf"(?<![\w.,:]){_NUMERAL}(?![\w:]|[.,]\d)")
+_WORD: Final = re.compile(r"[^\W\d_]+")
 _LETTERS: Final = re.compile(r"[^\W\d_]+\.?|[€$£°]")
 _OPERATORS: Final = str.maketrans("\u00d7\u00b7\u00f7\u2212\u2013", "**/--")
 _CLOCK: Final = re.compile(r"\d+:\d\d")
@@ -29,14 +32,15 @@ _DECIMALS: Final = 2
 
 def corrected(text: str, compute: Computes) -> str:
     """The text with the right value wherever an equation of numbers has a wrong one, there and in what the text says beside and after
-    it. A value that was rounded stays. Units are not converted, so that an equation with several of them is taken as it is written."""
+    it. A value that was rounded stays, and so does an equation with different units, or one that gives a percentage."""
     wrong: dict[str, str] = {}  # the right value by the wrong one
     beside: list[str] = []  # the texts around the equations
     equations: list[str] = []
     end = 0
     for found in list(_EQUATION.finditer(text))[:MAX_EQUATIONS]:
         expression, given = _with(wrong, found.group(1)), found.group(2)
-        right = _right(expression, given, compute)
+        units = {unit for part in (expression, found.group(3)) for unit in _WORD.findall(part)}
+        right = _right(expression, given, compute) if len(units) <= 1 else ""
         if right and given not in re.findall(_NUMERAL, expression):
             wrong[given] = right
         beside.append(text[end : found.start()])
@@ -59,16 +63,14 @@ def _right(expression: str, given: str, compute: Computes) -> str:
     if isinstance(value, str) or ":" in given:
         clock = str(value)
         return clock if _CLOCK.fullmatch(clock) and _CLOCK.fullmatch(given) and clock != given else ""
-    value = (
-        None if value is None else abs(value)
-    )  # a span of years is written from the earlier one to the later
     comma = bool(_DECIMAL_COMMA.search(f"{expression} {given}"))
     whole, _, decimals = given.rpartition("," if comma else ".")
     try:
         shown = float(f"{whole or decimals}.{decimals if whole else 0}")
     except ValueError:
         return ""
-    if value is None or abs(shown - value) <= 0.5 * 10 ** -(len(decimals) if whole else 0) + 1e-9:
+    if value is None or abs(shown - abs(value)) <= 0.5 * 10 ** -(len(decimals) if whole else 0) + 1e-9:
         return ""
-    plain = f"{value:.{_DECIMALS}f}".rstrip("0").rstrip(".")
+    # A span of years is written from the earlier one to the later.
+    plain = f"{abs(value):.{_DECIMALS}f}".rstrip("0").rstrip(".")
     return plain.replace(".", ",") if comma else plain

@@ -151,10 +151,9 @@ class Decider:
         """The first decision. A small model is asked for the subject of the request before it.
 
         General knowledge is then answered in a separate conversation, a calculation is made by a tool that computes, and the file
-        that a question is clearly about is read: at once, unless other tools might know what is asked for, or, the first two, in
-        place of an answer. An answer that does not suit the subject is decided
-        again (`Redirection`). One that was to come from what is in view, or after a look, is given from there; what the decision
-        has begun to answer is not needed for it.
+        that a question is probably about is read: at once, unless other tools might know what is asked for, or, the first two, in
+        place of an answer. An answer that does not suit the subject is decided again (`Redirection`). One that was to come from what
+        is in view, or after a look, is given from there; what the decision has begun to answer is not needed for it.
         """
         if not self._redirection.can_ask(grant):
             return await self._action.choose(snapshot, situation, offer, grant, on_text)

@@ -19,6 +19,7 @@ compute = partial(computed, now=lambda: datetime.fromisoformat("2026-03-02T10:15
         ("(48,50 € + 22 €) / 2 = 30 €", "(48,50 € + 22 €) / 2 = 35,25 €"),
         ("12:30 - 10:02 = 2:32 hours", "12:30 - 10:02 = 2:28 hours"),
         ("2 \u00d7 3 m = 5 m, and 9 \u00f7 3 = 3", "2 \u00d7 3 m = 6 m, and 9 \u00f7 3 = 3"),
+        ("5 + 7.5 = 13.5km", "5 + 7.5 = 12.5km"),
         ("5 - 2 = 5, of 5 lamps", "5 - 2 = 3, of 5 lamps"),
         ("2011 - 2026 = 5 years", "2011 - 2026 = 15 years"),
         ("3 + 4 = 8, and 8 * 2 = 16", "3 + 4 = 7, and 7 * 2 = 14"),
@@ -43,6 +44,11 @@ def test_a_wrong_result_is_replaced(written: str, right: str) -> None:
         "1 / 0 = 7",
         "12 + 3 = 1.2.3",
         "Nothing to compute.",
+        "2 kg + 300 g = 2.3 kg",
+        "90 min + 30 min = 2 h",
+        "5 km / 20 min = 15 km/h",
+        "12 / 40 = 30%, or 12 / 40 = 0.30 %",
+        "5 + 7.5 = 12.5km",
     ],
 )
 def test_what_is_right_or_cannot_be_judged_stays(text: str) -> None:

@@ -81,6 +81,7 @@ def test_stop_counts_while_the_request_is_being_sent(page: Any, stage: Stage, ga
 
     def stop_first(route: Any) -> None:
         reply = route.fetch()
+        gate.held()  # else the run may be cancelled before it has anything to stop
         page.keyboard.press("Control+.")
         route.fulfill(response=reply)
 

@@ -145,7 +145,8 @@ def _move(user: User) -> None:
             client.run(f"number {number} to move to")
     focused = user.page.locator(".rows button:focus")
     user.page.locator("#filter").fill("to move to")
-    user.page.locator(".rows button").nth(1).wait_for()
+    user.page.locator(".rows button").nth(1).get_by_text("number 1 to move to").wait_for()
+    user.page.locator(".rows button").nth(2).wait_for(state="detached")  # the list is the filtered one
     user.page.locator(".rows button").first.focus()
     user.press("↓")
     focused.get_by_text("number 1 to move to").wait_for()

@@ -1,17 +1,14 @@
 """Corrects the equations that an answer writes out: a small model reads numbers rightly and adds them up wrongly."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import Final
 
 Computes = Callable[[str], int | float | str | None]
 """Returns the value of an expression as the calculator shows it, None for what it cannot compute."""
 
 MAX_EQUATIONS: Final = 20
-
-
-def computes_nothing(_expression: str) -> None:
-    """Leaves every equation as it is."""
 
 
 _NUMERAL: Final = r"\d++(?:[.,:]\d++)*+"
@@ -27,7 +24,13 @@ _LETTERS: Final = re.compile(r"[^\W\d_]+\.?|[€$£°]")
 _OPERATORS: Final = str.maketrans("\u00d7\u00b7\u00f7\u2212\u2013", "**/--")
 _CLOCK: Final = re.compile(r"\d+:\d\d")
 _DECIMAL_COMMA: Final = re.compile(r"\d,\d{1,2}(?!\d)")
+_GROUPED: Final = re.compile(r"\d{1,3}(?:\.\d{3})+")
 _DECIMALS: Final = 2
+_INEXACT: Final = 1e-9
+
+
+def computes_nothing(_expression: str) -> None:
+    """Leaves every equation as it is."""
 
 
 def corrected(text: str, compute: Computes) -> str:
@@ -63,14 +66,34 @@ def _right(expression: str, given: str, compute: Computes) -> str:
     if isinstance(value, str) or ":" in given:
         clock = str(value)
         return clock if _CLOCK.fullmatch(clock) and _CLOCK.fullmatch(given) and clock != given else ""
-    comma = bool(_DECIMAL_COMMA.search(f"{expression} {given}"))
-    whole, _, decimals = given.rpartition("," if comma else ".")
-    try:
-        shown = float(f"{whole or decimals}.{decimals if whole else 0}")
-    except ValueError:
+    shown = _readings(given)
+    if value is None or not shown or _is_one_of(abs(value), shown):
         return ""
-    if value is None or abs(shown - abs(value)) <= 0.5 * 10 ** -(len(decimals) if whole else 0) + 1e-9:
-        return ""
+    comma = _DECIMAL_COMMA.search(f"{expression} {given}") is not None
     # A span of years is written from the earlier one to the later.
     plain = f"{abs(value):.{_DECIMALS}f}".rstrip("0").rstrip(".")
     return plain.replace(".", ",") if comma else plain
+
+
+def states(text: str, result: str) -> bool:
+    """Whether the text has every number of the result, perhaps rounded."""
+    shown = [one for numeral in re.findall(_NUMERAL, text) for one in _readings(numeral)]
+    wanted = [one for numeral in re.findall(_NUMERAL, result) for one, _ in _readings(numeral)[:1]]
+    return bool(text) and all(_is_one_of(one, shown) for one in wanted)
+
+
+def _is_one_of(value: float, shown: Sequence[tuple[float, int]]) -> bool:
+    """Whether a number with so many decimals is this value, perhaps rounded."""
+    return any(abs(one - value) <= 0.5 * 10**-decimals + _INEXACT for one, decimals in shown)
+
+
+def _readings(numeral: str) -> list[tuple[float, int]]:
+    """What a numeral may stand for, each with the number of its decimals: a comma or point is a decimal one, or groups thousands."""
+    forms = [numeral.replace(",", "."), numeral.replace(",", "")]
+    if "," in numeral or _GROUPED.fullmatch(numeral):
+        forms.append(numeral.replace(".", "").replace(",", "."))
+    found = []
+    for plain in forms:
+        with suppress(ValueError):
+            found.append((float(plain), len(plain.partition(".")[2])))
+    return found

@@ -6,7 +6,6 @@ ADR 0088 has the measurements.
 
 import re
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import replace
 from typing import Final
 
@@ -15,6 +14,7 @@ from aeond.domain.runs.budgets import Grant
 from aeond.domain.runs.run import RunSnapshot
 from aeond.domain.runs.situations import Situation
 from aeond.domain.values import display_json
+from aeond.orchestration.answer.equations import states
 from aeond.orchestration.budget.budgeted_llm import BudgetedLLM, is_cut
 from aeond.orchestration.context.statements import last_question
 from aeond.orchestration.decision.interfaces import Turn
@@ -22,8 +22,6 @@ from aeond.orchestration.prompts.subject_prompts import reply_messages
 from aeond.ports import LLMAdapter, TextSink
 
 MAX_REPLY_TOKENS: Final = 900
-_NUMERAL: Final = re.compile(r"\d+(?:[.,]\d+)*")
-_INEXACT: Final = 1e-9
 REPLY_SECONDS: Final = 300.0
 
 
@@ -57,28 +55,6 @@ async def computed_reply(
     reply = "" if answered is None or is_cut(answered) else answered.text.strip()
     expression, result = computed[-1]
     return reply if states(reply, result) else f"{expression} = {result}"
-
-
-def states(text: str, result: str) -> bool:
-    """Whether the text has every number of the result, perhaps rounded."""
-    shown = [one for numeral in _NUMERAL.findall(text) for one in _readings(numeral)]
-    wanted = [one for numeral in _NUMERAL.findall(result) for one, _ in _readings(numeral)[:1]]
-    return bool(text) and all(
-        any(abs(value - one) <= 0.5 * 10**-decimals + _INEXACT for value, decimals in shown) for one in wanted
-    )
-
-
-def _readings(numeral: str) -> list[tuple[float, int]]:
-    """What a numeral may stand for, each with the number of its decimals: a comma is a decimal one, or groups thousands."""
-    found = []
-    for plain in (
-        numeral.replace(",", "."),
-        numeral.replace(",", ""),
-        numeral.replace(".", "").replace(",", "."),
-    ):
-        with suppress(ValueError):
-            found.append((float(plain), len(plain.partition(".")[2])))
-    return found
 
 
 def repeats_a_fact(answer: str, request: str, situation: Situation) -> bool:

@@ -83,8 +83,8 @@ class Redirection:
     async def _of_new_file(
         self, spec: ToolSpec, offer: Offer, run: RunSnapshot, situation: Situation, grant: Grant
     ) -> Offer | None:
-        """For a request that names a new file: a look, at the nearest file where there is one, if its content comes from files, the tools that make one in place of a call
-        that changes another file."""
+        """For a request that names a new file: a look, at the nearest files where there are any, if its content comes from files, and
+        the tools that make one in place of a call that changes another file."""
         if not makes_new(spec):
             other = offer.to_create()
         elif spec.for_existing and await comes_from_files(self.llm, run, grant):

@@ -6,7 +6,7 @@ from functools import partial
 import pytest
 
 from aeond.capabilities.tools.calculator.calculator import computed
-from aeond.orchestration.answer.equations import MAX_EQUATIONS, computes_nothing, corrected
+from aeond.orchestration.answer.equations import MAX_EQUATIONS, computes_nothing, corrected, states
 
 compute = partial(computed, now=lambda: datetime.fromisoformat("2026-03-02T10:15"))
 
@@ -67,3 +67,20 @@ def test_the_number_of_equations_is_bounded() -> None:
     result = corrected(text, compute)
     assert f"{MAX_EQUATIONS} + 1 = {MAX_EQUATIONS + 1};" in result
     assert result.endswith(f" = {901 + MAX_EQUATIONS}")
+
+
+@pytest.mark.parametrize(
+    ("text", "result", "stated"),
+    [
+        ("You paid 257.30 euros.", "257.3", True),
+        ("Das macht 1.257,30 Euro.", "1257.3", True),
+        ("About 3.3 each.", "3.33333", True),
+        ("It is 42 days.", "44 days", False),
+        ("7 sets", "257.3", False),
+        ("", "257.3", False),
+        ("Many.", "Tuesday", True),
+    ],
+)
+def test_an_answer_states_the_result(text: str, result: str, stated: bool) -> None:
+    """Each number of the result stands in it, perhaps rounded, and however it is written."""
+    assert states(text, result) is stated

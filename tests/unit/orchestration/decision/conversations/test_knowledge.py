@@ -9,7 +9,7 @@ from aeond.capabilities.llm.adapters.scripted import Rule, ScriptedLLM
 from aeond.capabilities.tools.registry import Registry
 from aeond.domain.runs.situations import Situation
 from aeond.domain.tools import Effect, ToolSpec
-from aeond.orchestration.decision.conversations.knowledge import repeats_a_fact, states
+from aeond.orchestration.decision.conversations.knowledge import repeats_a_fact
 from aeond.orchestration.decision.decider import Decider
 from tests.support.deciders import Composing, WholeTool, decider_of
 from tests.support.judging import after_pass, ran
@@ -167,23 +167,6 @@ async def test_a_run_with_instructions_keeps_its_own_answer() -> None:
     answered = (await subject.choose(run, grant(10), lambda _: None)).value.answer
     assert answered is not None
     assert answered.text == "In June."
-
-
-@pytest.mark.parametrize(
-    ("text", "result", "stated"),
-    [
-        ("You paid 257.30 euros.", "257.3", True),
-        ("Das macht 1.257,30 Euro.", "1257.3", True),
-        ("About 3.3 each.", "3.33333", True),
-        ("It is 42 days.", "44 days", False),
-        ("7 sets", "257.3", False),
-        ("", "257.3", False),
-        ("Many.", "Tuesday", True),
-    ],
-)
-def test_an_answer_states_the_result(text: str, result: str, stated: bool) -> None:
-    """Each number of the result stands in it, perhaps rounded, and however it is written."""
-    assert states(text, result) is stated
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 import json
 import sqlite3
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 
 import anyio
@@ -32,12 +33,15 @@ async def paths(tmp_path: Path) -> Paths:
 
 
 def break_event(paths: Paths) -> None:
-    """An event that no version can read, as a damaged disk or a foreign hand leaves it."""
-    with sqlite3.connect(paths.journal) as connection:
+    """An event that no version can read, as a damaged disk or a foreign hand leaves it.
+
+    Closed here: another SQLite library of the same process that closes later would remove the journal's log.
+    """
+    with closing(sqlite3.connect(paths.journal)) as connection, connection:
         connection.executescript(
             "PRAGMA writable_schema = 1; DELETE FROM sqlite_schema WHERE type = 'trigger';"
         )
-    with sqlite3.connect(paths.journal) as connection:
+    with closing(sqlite3.connect(paths.journal)) as connection, connection:
         connection.execute("UPDATE events SET body = '{no json' WHERE run_id = 'bad' AND seq = 2")
 
 

@@ -19,6 +19,8 @@ from aeond.orchestration.decision.conversations import redirection
 from aeond.orchestration.decision.conversations.composing import Composer
 from aeond.orchestration.decision.conversations.part_or_whole import PartOrWhole
 from aeond.orchestration.decision.conversations.redirection import Redirection
+from aeond.orchestration.decision.conversations.results_reply import Findings, Reply
+from aeond.orchestration.decision.conversations.subject import Subject
 
 _ACTED: ContextVar[set[str] | None] = ContextVar("acted", default=None)
 
@@ -41,7 +43,9 @@ class Mechanism:
 
 MECHANISMS: Final = {
     "knowledge": Mechanism(decider, "general_reply", ""),
-    "results": Mechanism(decider, "results_reply", ""),
+    "results": Mechanism(decider, "results_reply", Reply()),
+    "intent": Mechanism(Subject, "may_not_ask", False, plain=True),
+    "doubtful": Mechanism(Findings, "likeliest", "", plain=True),
     "calculation": Mechanism(Redirection, "of_calculation", None, plain=True),
     "first call": Mechanism(Redirection, "of_call", None),
     "first answer": Mechanism(Redirection, "of_text", None),

@@ -18,6 +18,7 @@ from tests.support.doubles import PlainInvoker
 from tests.support.strategy import SpecTool
 
 NOWHERE = Situation()
+INTENT = "Say in one word what the person does"
 
 
 @dataclass
@@ -58,14 +59,19 @@ class Seen:
         return self.situation
 
 
+def rules_of_intent(rules: tuple[Rule, ...]) -> tuple[Rule, ...]:
+    """A rule for what the person does, if there is none."""
+    return () if any(rule.contains == INTENT for rule in rules) else (Rule(contains=INTENT, text="?"),)
+
+
 def decider_of(
     rules: tuple[Rule, ...],
     tools: Registry,
     situation: Situation = NOWHERE,
     invoker: PlainInvoker | None = None,
 ) -> tuple[Decider, ScriptedLLM]:
-    """The Decider, and the model that answers by the rules."""
-    llm = ScriptedLLM(Script(rules=rules))
+    """The Decider, and the model that answers by the rules, and not what the person does, unless a rule says it."""
+    llm = ScriptedLLM(Script(rules=(*rules_of_intent(rules), *rules)))
     check = PlanValidator(tools, ())
     decisions = ConstrainedDecisions(llm, DecisionReading(Supervisor(llm, check), check))
     invoker = invoker or PlainInvoker({})

@@ -4,7 +4,16 @@ from collections.abc import AsyncIterator
 from dataclasses import replace
 from typing import Final
 
-from aeond.domain.llm import FinishReason, LLMChunk, LLMRequest, LLMResponse, Timing, TokenUsage
+from aeond.concurrency import closing
+from aeond.domain.llm import (
+    FinishReason,
+    LikelyToken,
+    LLMChunk,
+    LLMRequest,
+    LLMResponse,
+    Timing,
+    TokenUsage,
+)
 from aeond.domain.messages import ModelToolCall
 from aeond.domain.outcome import BUDGET_SPENT, Outcome, Problem, failure, success
 from aeond.domain.runs.budgets import Amounts, Grant, ModelUse
@@ -19,6 +28,10 @@ from aeond.errors import (
 from aeond.ports import LLMAdapter, TextSink
 
 USEFUL_TOKENS: Final = 24  # an answer shorter than this is not worth a call
+# How much of an answer is the same piece at least, and how long that is at most, where it is cut for repeating itself.
+_REPEATED_CHARS: Final = 400
+_MAX_PIECE_CHARS: Final = 80
+_CHECKED_CHARS: Final = 50
 MAX_ASKS: Final = 3  # of a streamed answer whose engine dies under it
 
 
@@ -62,16 +75,25 @@ class BudgetedLLM:
         return outcome
 
     async def chunks(self, request: LLMRequest) -> AsyncIterator[LLMChunk]:
-        """The same, once, in pieces as they come. Raises AeondError, LLMError with the reason of the problem if the grant has
-        too little left."""
+        """The same, once, in pieces as they come. An answer that repeats itself without end is cut there. Raises AeondError, LLMError
+        with the reason of the problem if the grant has too little left."""
         admitted = await self._admit(request)
         if admitted.value is None:
             raise LLMError(admitted.cause.message, reason=admitted.cause.reason)
         fitting, taken = admitted.value
         usage, timing = None, Timing()
-        async for chunk in self._llm.stream(fitting):
-            usage, timing = chunk.usage or usage, chunk.timing
-            yield chunk
+        text, checked, pieces = "", 0, 0
+        async with closing(self._llm.stream(fitting)) as stream:
+            async for chunk in stream:
+                usage, timing = chunk.usage or usage, chunk.timing
+                text, pieces = text + chunk.text, pieces + 1
+                yield chunk
+                if len(text) - checked >= _CHECKED_CHARS and usage is None:
+                    checked = len(text)
+                    if repeats_itself(text):
+                        usage = TokenUsage(taken - fitting.max_tokens, min(pieces, fitting.max_tokens))
+                        yield LLMChunk("", FinishReason.LENGTH, usage)
+                        break
         if usage is not None:
             self._settle(taken, usage, timing)
 
@@ -81,19 +103,20 @@ class BudgetedLLM:
         usage: TokenUsage | None = None
         timing = Timing()
         calls: tuple[ModelToolCall, ...] = ()
+        likely: tuple[LikelyToken, ...] = ()
         try:
             async for chunk in self.chunks(request):
                 if chunk.text:
                     text.append(chunk.text)
                     on_text(chunk.text)
                 reason, usage = chunk.finish_reason or reason, chunk.usage or usage
-                timing, calls = chunk.timing, chunk.tool_calls or calls
+                timing, calls, likely = chunk.timing, chunk.tool_calls or calls, chunk.likely or likely
         except AeondError as error:
             return failure(problem_of(error), None)
         if reason is None or usage is None:
             message = "the model's answer ended without saying why"
             return failure(Problem(LLMError.reason, message, retryable=True), None)
-        return success(LLMResponse("".join(text), usage, self._llm.model, reason, timing, calls))
+        return success(LLMResponse("".join(text), usage, self._llm.model, reason, timing, calls, likely))
 
     async def _admit(self, request: LLMRequest) -> Outcome[tuple[LLMRequest, int] | None]:
         """The request as it fits, and the tokens taken for it."""
@@ -121,6 +144,13 @@ class BudgetedLLM:
         elif used > taken:
             # An adapter that used more than it was allowed: counted as far as the grant reaches.
             self._grant.take(Amounts(tokens=min(used - taken, self._grant.left.tokens)))
+
+
+def repeats_itself(text: str) -> bool:
+    """Whether the text ends with the same short piece over and over, as a small model writes that finds no end."""
+    end = text[-_REPEATED_CHARS:]
+    periods = range(1, _MAX_PIECE_CHARS + 1)
+    return len(end) == _REPEATED_CHARS and any(end[period:] == end[:-period] for period in periods)
 
 
 def model_use(usage: TokenUsage, timing: Timing) -> ModelUse:

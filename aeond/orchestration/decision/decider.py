@@ -6,7 +6,7 @@ call a step and a tool call of the budget: where one of these is used up, only a
 """
 
 from collections.abc import Callable
-from dataclasses import field
+from dataclasses import field, replace
 from typing import Final
 
 import anyio
@@ -32,7 +32,7 @@ from aeond.orchestration.context.statements import goes_on_after_question
 from aeond.orchestration.decision.conversations.composing import Composer
 from aeond.orchestration.decision.conversations.knowledge import computed_reply, general_reply
 from aeond.orchestration.decision.conversations.redirection import Redirection
-from aeond.orchestration.decision.conversations.results_reply import Findings, results_reply
+from aeond.orchestration.decision.conversations.results_reply import Findings, Reply, results_reply
 from aeond.orchestration.decision.conversations.subject import Subjects
 from aeond.orchestration.decision.interfaces import (
     FILE_CHANGES,
@@ -120,11 +120,16 @@ class Decider:
         if for_change:
             subject = await self.subjects.of(self.llm, snapshot, grant)
             offer = self._redirection.of_findings(subject, offer, snapshot, situation) or offer
-        if reply == NOT_SHOWN and not for_change and len(executed(snapshot)) < _LOOKS:
-            if (call := self._reading(snapshot, situation, offer)) is not None:
+        if reply == NOT_SHOWN and not for_change:
+            may_look = len(executed(snapshot)) < _LOOKS
+            if may_look and (call := self._reading(snapshot, situation, offer)) is not None:
                 return success(_going_on(snapshot, call))
             elsewhere = offer.elsewhere([step.step.tool_call for step in executed(snapshot)])
-            offer = elsewhere if elsewhere.tools else offer
+            may_look = may_look and bool(elsewhere.tools)
+            if not may_look and (likeliest := self.findings.likeliest(snapshot)):
+                return success(_ended(snapshot, "ANSWERED", likeliest))
+            # What a small model answers where nothing was shown was never right: it can only refuse.
+            offer = elsewhere if may_look else offer.beyond(asking=False)
         decided = await self._action.choose(snapshot, situation, offer, grant, discard_text)
         undone = await self._undone(decided.value, offer, snapshot, situation, grant)
         if undone is not None:
@@ -169,6 +174,9 @@ class Decider:
             call = self._reading(snapshot, situation, offer) if from_view else None
             if call is not None and not names_new_file(snapshot, situation):
                 return success(CallTool(call))
+            suited = await self._redirection.of_intent(subject, offer, snapshot, situation, grant)
+            if suited is not None:
+                return await self._action.choose(snapshot, situation, suited, grant, on_text)
         offer = calculation if calculation and computes else offer
 
         def hold(_text: str) -> None:
@@ -227,7 +235,14 @@ class Decider:
 
     async def _reply_from_view(self, snapshot: RunSnapshot, situation: Situation, grant: Grant) -> str:
         """The answer from facts and names in view; NOT_SHOWN if they may not show it."""
-        return corrected(await results_reply(self.llm, snapshot, situation, (), grant), self.compute)
+        return self._said(snapshot, await results_reply(self.llm, snapshot, situation, (), grant))
+
+    def _said(self, snapshot: RunSnapshot, reply: Reply) -> str:
+        """The text of a reply with its calculations corrected, NOT_SHOWN for one that is doubtful; that is kept."""
+        right = replace(reply, text=corrected(reply.text, self.compute))
+        if not right.is_sure:
+            self.findings.keep_doubtful(snapshot, right)
+        return right.text if right.is_sure else NOT_SHOWN
 
     async def _reply_from_results(self, snapshot: RunSnapshot, situation: Situation, grant: Grant) -> str:
         """The answer from the results alone, where a change is not surely all that was wanted; NOT_SHOWN if they may not show it, "" for
@@ -235,13 +250,13 @@ class Decider:
         steps = executed(snapshot)
         if grant.left.llm_calls <= _REPLY_CALLS:
             return ""
-        if (await self.subjects.of(self.llm, snapshot, grant)).wants_change:
+        if (await self.subjects.of(self.llm, snapshot, grant)).wants_only_change:
             return ""
         if all(self.offers.looks(step.step.tool_call, (Effect.PURE,)) for step in steps):
             return await computed_reply(
                 self.llm, snapshot, situation, turns_of(steps, MAX_RESULT_CHARS), grant
             )
-        return corrected(await results_reply(self.llm, snapshot, situation, steps, grant), self.compute)
+        return self._said(snapshot, await results_reply(self.llm, snapshot, situation, steps, grant))
 
     async def _may_want_change(self, snapshot: RunSnapshot, situation: Situation, grant: Grant) -> bool:
         """Whether what was found out is to be used for a change."""

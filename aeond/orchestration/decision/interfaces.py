@@ -57,7 +57,7 @@ class Offer:
     @property
     def has_others(self) -> bool:
         """Whether a tool is offered of which only its author knows what it is about, so that it may suit any request."""
-        others = (spec for spec in self.beyond().tools if not spec.asks_user)
+        others = self.beyond(asking=False).tools
         return any(spec.source or spec.input_schema.get("required") for spec in others)
 
     @property
@@ -90,9 +90,11 @@ class Offer:
         tools = tuple(spec for spec in self.tools if spec in makes or (makes and looks_here(spec)))
         return replace(self, tools=tools, plan=False, answer=False, refusal=False)
 
-    def beyond(self) -> "Offer":
-        """The tools of which it is not known what they do, and a refusal in place of an answer."""
-        tools = tuple(spec for spec in self.tools if not acts_here(spec) and not looks_here(spec))
+    def beyond(self, *, asking: bool = True) -> "Offer":
+        """The tools of which it is not known what they do, and those that ask the user if they may, and a refusal in place of an
+        answer."""
+        unknown = tuple(spec for spec in self.tools if not acts_here(spec) and not looks_here(spec))
+        tools = tuple(spec for spec in unknown if asking or not spec.asks_user)
         return replace(self, tools=tools, plan=False, answer=False, refusal=True)
 
     def to_compute(self) -> "Offer":

@@ -41,6 +41,38 @@ _SUBJECTS: Final = (
     ("when did I say the sails get washed?", "facts"),
     ("count the members and put the number into club/count.txt", CHANGE),
 )
+ASKS: Final = "ask"
+TELLS: Final = "tell"
+EDITS: Final = "edit"
+ACTS: Final = "act"
+_INTENT_RULES: Final = """\
+A person writes to an assistant that looks after their notes and files. Say in one word what the person does: ask (wants to know \
+something), tell (says something that is to be known from now on, or no longer), edit (wants a note or file written, changed, moved or \
+removed), act (wants something done outside of notes and files: calls, letters, printing, orders, machines)."""
+_INTENTS: Final = (
+    ("what does the club say about guests", ASKS),
+    ("by the way the gate code is 9021 now", TELLS),
+    ("put varnish on the to-do list", EDITS),
+    ("remind me where the spare oar is", ASKS),
+    ("retiens que le mât fait 9 mètres", TELLS),
+    ("Ruf bitte den Hafen an", ACTS),
+    ("we have a new sailmaker, Greta", TELLS),
+    ("ile kosztuje 12 lamp po 8.50", ASKS),
+    ("Noise in the club rules should be music", EDITS),
+    ("I get seasick, just so you know", TELLS),
+    ("who still has to pay", ASKS),
+    ("send the rules to Omar by mail", ACTS),
+    ("el barco ahora se llama Luna", TELLS),
+    ("was heißt Hafen auf Spanisch?", ASKS),
+    ("imprime las reglas dos veces", ACTS),
+    ("you need not know the gate code any longer", TELLS),
+    ("show me the members", ASKS),
+    ("A list todo.txt with: paint, rope, and two lamps", EDITS),
+    ("puść jakąś piosenkę o morzu", ACTS),
+    ("Till has left the club, take him out", EDITS),
+    ("get us a table at the harbour restaurant for eight", ACTS),
+    ("efface la ligne sur le bruit", EDITS),
+)
 MEMORY: Final = "memory"
 FILE: Final = "file"
 WORLD: Final = "world"
@@ -156,6 +188,11 @@ _COMPUTED_RULES: Final = f"{_REPLY_RULES} What was asked for is computed: state 
 def subject_messages(request: str) -> tuple[Message, ...]:
     """Asks what the request is about; the reply is one word."""
     return _one_word(_SUBJECT_RULES, _SUBJECTS, request)
+
+
+def intent_messages(request: str) -> tuple[Message, ...]:
+    """Asks what the person does with the request: asks, tells, edits or acts; the reply is one word."""
+    return _one_word(_INTENT_RULES, _INTENTS, request)
 
 
 def content_messages(request: str) -> tuple[Message, ...]:

@@ -38,6 +38,11 @@ _EXAMPLES: Final[tuple[tuple[str, str, JsonValue], ...]] = (
         "we don't need the rope any more, drop it. I also want varnish and a new oar",
         [{"remove": "- [ ] rope"}, {"add": "- [ ] varnish"}, {"add": "- [ ] a new oar"}],
     ),
+    (
+        "winter.md:\n# Winter\n- [ ] take the mast down\n- [ ] wax the hull",
+        "maszt już leży na brzegu",
+        [{"replace": "- [ ] take the mast down", "with": "- [x] take the mast down"}],
+    ),
     (_BERTH, "On m'a donné la place 15", [{"replace": '  "berth": 12,', "with": '  "berth": 15,'}]),
     (
         "boat.txt:\nIda, built 1988\nlength 6.4 m\nred sails",

@@ -32,6 +32,11 @@ _PUNCTUATION: Final = " \t.,;:"
 _LIST_ITEM: Final = re.compile(
     r"(?P<indent>\s*)(?:(?P<bullet>[-*+\u2022])|(?P<number>\d+)(?P<dot>[.)]))(?P<space>\s+)(?P<box>\[[ xX]?\]\s+)?\S"
 )
+_PLAIN_NUMBER: Final = re.compile(r"-?\d+(?:\.\d+)?")
+_MEASURED: Final = re.compile(
+    r"[\u20ac$\u00a3]?\s?(-?\d+(?:\.\d+)?)\s?(?:[^\W\d_]{1,12}\.?|[\u20ac$\u00a3%])?"
+)
+_MIN_ROWS: Final = 3  # the header, and rows that show what a column holds
 _READERS: Final[Mapping[str, Callable[[str], Any]]] = {".json": json.loads, ".toml": tomllib.loads}
 _DELIMITERS: Final[Mapping[str, str]] = {".csv": ",;\t", ".tsv": "\t"}
 
@@ -107,7 +112,8 @@ def _replaced(text: str, old: str, new: str, path: str) -> tuple[str, str]:
 
 
 def _appended(text: str, addition: str, path: str) -> tuple[str, str]:
-    added = _broken_like(text, _listed(text, with_line_breaks(addition, path), path))
+    lines = with_line_breaks(addition, path)
+    added = _broken_like(text, _as_rows(text, _listed(text, lines, path), path))
     line_break = _line_break(text)
     before = "" if not text or text.endswith("\n") else line_break
     after = "" if added.endswith("\n") else line_break
@@ -143,6 +149,34 @@ def _listed(text: str, addition: str, path: str) -> str:
         f"{item['indent']}{marker}{item['space']}{box}{line.strip()}"
         for marker, line in zip(markers, lines, strict=True)
     )
+
+
+def _as_rows(text: str, addition: str, path: str) -> str:
+    """Rows of a table in the form of its rows: without spaces around the cells, and without a unit in a column of plain numbers."""
+    for delimiter in _DELIMITERS.get(PurePosixPath(path).suffix.lower(), ""):
+        rows = _rows(text, delimiter)
+        widths = set(map(len, rows))
+        if len(rows) < _MIN_ROWS or len(widths) != 1 or widths == {1} or '"' in text + addition:
+            continue
+        if any(cell != cell.strip() for row in rows for cell in row):
+            return addition
+        added = [line.split(delimiter) for line in addition.rstrip("\r\n").splitlines()]
+        if {*map(len, added)} != widths:
+            return addition
+        plain = [all(map(_PLAIN_NUMBER.fullmatch, column)) for column in zip(*rows[1:], strict=True)]
+        return "\n".join(
+            delimiter.join(
+                _without_unit(cell.strip()) if is_number else cell.strip()
+                for cell, is_number in zip(cells, plain, strict=True)
+            )
+            for cells in added
+        )
+    return addition
+
+
+def _without_unit(cell: str) -> str:
+    measured = _MEASURED.fullmatch(cell)
+    return measured[1] if measured else cell
 
 
 def _sets_apart(line: str) -> bool:

@@ -53,6 +53,22 @@ class Redirection:
             computing if subject.is_computation() and gives_operands(run.text) and computing.tools else None
         )
 
+    async def of_intent(
+        self, subject: Subject, offer: Offer, run: RunSnapshot, situation: Situation, grant: Grant
+    ) -> Offer | None:
+        """The tools for what the person does with the request, as far as that is known before a decision: those of the memory for
+        something to be remembered or forgotten, those that other authors know, or a refusal, for what is to be done elsewhere."""
+        if names_new_file(run, situation):
+            return None
+        if subject.is_beyond:
+            return offer.beyond()
+        if not subject.is_statement or not self.can_ask(grant):
+            return None
+        if await place_of(self.llm, run, situation, grant) != MEMORY:
+            return None
+        keeping = offer.to_act(EFFECTS[MEMORY])
+        return keeping if keeping.tools else None
+
     async def of_call(
         self, spec: ToolSpec | None, offer: Offer, run: RunSnapshot, situation: Situation, grant: Grant
     ) -> Offer | None:

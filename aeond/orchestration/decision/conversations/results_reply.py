@@ -4,8 +4,9 @@ With rules, tools and examples of actions around a result, a small model recites
 measurements.
 """
 
+import math
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, TypeVar
 
 from aeond.domain.llm import LikelyToken, LLMRequest
 from aeond.domain.messages import Message
@@ -14,11 +15,13 @@ from aeond.domain.runs.budgets import Grant
 from aeond.domain.runs.run import RunSnapshot
 from aeond.domain.runs.situations import Situation
 from aeond.domain.values import display_json
+from aeond.frozen import frozen
 from aeond.orchestration.budget.budgeted_llm import USEFUL_TOKENS, BudgetedLLM, is_cut
 from aeond.orchestration.context.prompt_fitting import fit_prompt
 from aeond.orchestration.decision.conversations.odds import LIKELY, log_odds
 from aeond.orchestration.decision.interfaces import Turn
 from aeond.orchestration.decision.results import results_length, turns_of
+from aeond.orchestration.interfaces import discard_text
 from aeond.orchestration.prompts.decision_prompts import extremes
 from aeond.orchestration.prompts.subject_prompts import FILES_IN_VIEW, NOT_SHOWN, results_messages
 from aeond.ports import LLMAdapter
@@ -28,31 +31,67 @@ MAX_RESULT_CHARS: Final = 6_000
 MAX_PROMPT_TOKENS: Final = 2_600  # of which the rules and examples, read before, are 1,200
 MAX_RUNS: Final = 64
 REPLY_SECONDS: Final = 300.0
-_NOT_SHOWN_FROM: Final = -3.0  # log-odds against any answer
+# Log-odds of NOT_SHOWN against any answer: from here on there is a doubt, and from here on an answer is less likely.
+_DOUBTFUL_FROM: Final = -3.0
+_UNLIKELY_FROM: Final = 0.0
+
+T = TypeVar("T")
+
+
+@frozen
+class Reply:
+    """An answer, and the log-odds that it is not shown; "" if the model gave none that is complete."""
+
+    text: str = ""
+    doubt: float = -math.inf
+
+    @property
+    def is_sure(self) -> bool:
+        """Whether the answer is shown, or there is none."""
+        return self.doubt < _DOUBTFUL_FROM
+
+    @property
+    def is_likely(self) -> bool:
+        """Whether there is an answer that is more likely shown than not."""
+        return bool(self.text) and self.doubt < _UNLIKELY_FROM
 
 
 class Findings:
-    """What was found out in runs that go on to change something, for the last MAX_RUNS of them."""
+    """What was found out in runs that go on, for the last MAX_RUNS of them."""
 
     def __init__(self) -> None:
-        self._found: dict[str, str] = {}  # by run, the oldest first
+        # By run, the oldest first.
+        self._found: dict[str, str] = {}
+        self._doubtful: dict[str, Reply] = {}
 
     def keep(self, run: RunSnapshot, found: str) -> None:
         """Replaces what was found out before."""
-        self._found[run.run_id] = found
-        while len(self._found) > MAX_RUNS:
-            del self._found[next(iter(self._found))]
+        _keep(self._found, run, found)
 
     def of(self, run: RunSnapshot) -> str:
         """What was found out; "" if nothing was."""
         return self._found.get(run.run_id, "")
 
+    def keep_doubtful(self, run: RunSnapshot, reply: Reply) -> None:
+        """Keeps an answer that may not be shown, if it is likely, and likelier than the one before."""
+        if reply.is_likely and reply.doubt < self._doubtful.get(run.run_id, Reply("", math.inf)).doubt:
+            _keep(self._doubtful, run, reply)
+
+    def likeliest(self, run: RunSnapshot) -> str:
+        """The likeliest of the doubtful answers; "" if there was none."""
+        return self._doubtful.get(run.run_id, Reply()).text
+
+
+def _keep(kept: dict[str, T], run: RunSnapshot, value: T) -> None:
+    kept[run.run_id] = value
+    while len(kept) > MAX_RUNS:
+        del kept[next(iter(kept))]
+
 
 async def results_reply(
     llm: LLMAdapter, run: RunSnapshot, situation: Situation, steps: Sequence[StepSnapshot], grant: Grant
-) -> str:
-    """The answer, for one call of the grant, from the results of the steps, or without any from what is in view: NOT_SHOWN if they may
-    not show what was asked, "" if the model gives none that is complete."""
+) -> Reply:
+    """The answer, for one call of the grant, from the results of the steps, or without any from what is in view."""
     room = min(
         grant.left.tokens - USEFUL_TOKENS, llm.capabilities.context_length - USEFUL_TOKENS, MAX_PROMPT_TOKENS
     )
@@ -63,7 +102,7 @@ async def results_reply(
 
     fitted = await fit_prompt(llm, build, min(results_length(steps), MAX_RESULT_CHARS), room, ())
     if fitted.value is None or grant.left.llm_calls < 1:
-        return ""
+        return Reply()
     request = LLMRequest(
         fitted.value.messages,
         max_tokens=MAX_REPLY_TOKENS,
@@ -71,11 +110,12 @@ async def results_reply(
         fixed=True,
         deadline_seconds=REPLY_SECONDS,
     )
-    answered = (await BudgetedLLM(llm, grant).generate(request)).value
+    answered = (await BudgetedLLM(llm, grant).stream(request, discard_text)).value
     if answered is None or is_cut(answered):
-        return ""
-    doubtful = log_odds(answered.likely, _begins, NOT_SHOWN) >= _NOT_SHOWN_FROM
-    return NOT_SHOWN if doubtful or answered.text.startswith(NOT_SHOWN) else answered.text.strip()
+        return Reply()
+    if answered.text.startswith(NOT_SHOWN):
+        return Reply(doubt=math.inf)
+    return Reply(answered.text.strip(), log_odds(answered.likely, _begins, NOT_SHOWN))
 
 
 def _begins(token: LikelyToken) -> str:

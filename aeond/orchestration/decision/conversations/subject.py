@@ -1,6 +1,7 @@
-"""Asks a small model in one word what a request is about.
+"""Asks a small model in one word what a request is about, and, where something else than an answer may be wanted, in another one what
+the person does with it.
 
-The probability of the word says more than the word itself: ADR 0088 and ADR 0094 have the measurements.
+The probability of the word says more than the word itself: ADR 0088, ADR 0094 and ADR 0107 have the measurements.
 """
 
 from typing import Final
@@ -9,12 +10,18 @@ from aeond.domain.llm import LikelyToken
 from aeond.domain.runs.budgets import Grant
 from aeond.domain.runs.run import RunSnapshot
 from aeond.frozen import frozen
+from aeond.orchestration.context.statements import last_question
 from aeond.orchestration.decision.conversations.odds import begun, first_tokens, log_odds
 from aeond.orchestration.prompts.subject_prompts import (
+    ACTS,
+    ASKS,
     CHANGE,
     COMPUTATION,
+    EDITS,
     KNOWLEDGE,
     OTHER_SUBJECTS,
+    TELLS,
+    intent_messages,
     subject_messages,
 )
 from aeond.ports import LLMAdapter
@@ -27,13 +34,18 @@ _SURE_COMPUTATION_FROM: Final = 1.0
 _NO_CHANGE_BELOW: Final = 0.0
 _CHANGE_FROM: Final = 1.75
 _CHANGE_AFTER_LOOK_FROM: Final = 0.5
+_SURELY_NO_CHANGE_BELOW: Final = -1.5
+_ASKS_FROM: Final = 0.4
+_INTENTS: Final = (ASKS, TELLS, EDITS, ACTS)
 
 
 @frozen
 class Subject:
-    """What a request is about, as far as the most likely first tokens of the word say."""
+    """What a request is about, as far as the most likely first tokens of the word say; and what the person does with it (`intent`), if
+    that was asked."""
 
     likely: tuple[LikelyToken, ...]
+    intent: tuple[LikelyToken, ...] = ()
 
     def is_knowledge(self, *, surely: bool = False) -> bool:
         """Whether general knowledge may be enough for it, or surely is."""
@@ -45,22 +57,53 @@ class Subject:
         return log_odds(self.likely, _subject_of, COMPUTATION) > (_SURE_COMPUTATION_FROM if surely else 0.0)
 
     @property
+    def wants_only_change(self) -> bool:
+        """Whether something is surely to be changed, and nothing to be looked up for an answer."""
+        return log_odds(self.likely, _subject_of, CHANGE) >= _CHANGE_FROM
+
+    @property
     def wants_change(self) -> bool:
         """Whether something is surely to be changed."""
-        return log_odds(self.likely, _subject_of, CHANGE) >= _CHANGE_FROM
+        return self.wants_only_change or self._does_not_ask
 
     @property
     def wants_change_too(self) -> bool:
         """Whether something is surely to be changed, if it was right to look something up before."""
-        return log_odds(self.likely, _subject_of, CHANGE) >= _CHANGE_AFTER_LOOK_FROM
+        return self._does_not_ask or log_odds(self.likely, _subject_of, CHANGE) >= _CHANGE_AFTER_LOOK_FROM
 
     @property
     def wants_no_change(self) -> bool:
         """Whether a change is less likely than everything else; false if no token names a subject."""
+        if self._intent_is_known and not self.wants_only_change:
+            return not self._does_not_ask
         return (
             any(map(_subject_of, self.likely))
             and log_odds(self.likely, _subject_of, CHANGE) < _NO_CHANGE_BELOW
         )
+
+    @property
+    def is_beyond(self) -> bool:
+        """Whether something is to be done of which only tools of other authors may be capable: calls, letters, orders, machines."""
+        return log_odds(self.intent, _intent_of, ACTS) > 0
+
+    @property
+    def is_statement(self) -> bool:
+        """Whether the request most likely says something that is to be known from now on, or no longer."""
+        return log_odds(self.intent, _intent_of, TELLS) > 0
+
+    def may_not_ask(self, request: str) -> bool:
+        """Whether something else than an answer may be wanted: neither the word says the contrary, nor the form of the request."""
+        odds = log_odds(self.likely, _subject_of, CHANGE)
+        asks = odds < _NO_CHANGE_BELOW and bool(last_question(request))
+        return odds > _SURELY_NO_CHANGE_BELOW and not asks
+
+    @property
+    def _intent_is_known(self) -> bool:
+        return any(map(_intent_of, self.intent))
+
+    @property
+    def _does_not_ask(self) -> bool:
+        return self._intent_is_known and log_odds(self.intent, _intent_of, ASKS) < _ASKS_FROM
 
 
 class Subjects:
@@ -70,17 +113,24 @@ class Subjects:
         self._known: dict[tuple[str, str], Subject] = {}  # by run and request, the oldest first
 
     async def of(self, llm: LLMAdapter, run: RunSnapshot, grant: Grant) -> Subject:
-        """The subject of the run's request, for one call of the grant if it is not known yet; one without likely tokens if the model
-        gives none."""
+        """The subject of the run's request, for one or two calls of the grant if it is not known yet; one without likely tokens if the
+        model gives none."""
         known = self._known.get((run.run_id, run.text))
         if known is not None:
             return known
         asked = Subject(await first_tokens(llm, subject_messages(run.text), grant))
+        if asked.may_not_ask(run.text):
+            asked = Subject(asked.likely, await first_tokens(llm, intent_messages(run.text), grant))
         if asked.likely:  # a model that failed is asked again
             self._known[run.run_id, run.text] = asked
             while len(self._known) > MAX_RUNS:
                 del self._known[next(iter(self._known))]
         return asked
+
+
+def _intent_of(token: LikelyToken) -> str:
+    """What the person does, as the word that the token begins says; "" if it begins none."""
+    return begun(token, _INTENTS)
 
 
 def _subject_of(token: LikelyToken) -> str:

@@ -17,7 +17,7 @@ from aeond.domain.llm import (
 )
 from aeond.domain.messages import Message, Role
 from aeond.domain.runs.budgets import Amounts, Grant, ModelUse
-from aeond.orchestration.budget.budgeted_llm import BudgetedLLM, is_cut
+from aeond.orchestration.budget.budgeted_llm import BudgetedLLM, is_cut, repeats_itself
 from tests.support.strategy import grant, says
 
 UNMEASURED = Timing()
@@ -55,6 +55,31 @@ async def test_the_longest_answer_shrinks_to_what_is_left() -> None:
     assert is_cut(outcome.value)
     assert purse.used.tokens == 60
     assert llm.requests[0].max_tokens == 60 - await llm.count_tokens(ask().messages)
+
+
+async def test_an_answer_that_finds_no_end_is_cut() -> None:
+    """A streamed answer that says the same over and over ends as if it were too long, and what it was to cost at most is given back."""
+    llm, purse = says("oats, milk, rye " * 400), grant(2, 5000)
+    outcome = await BudgetedLLM(llm, purse).stream(ask(max_tokens=1600), lambda _: None)
+    assert outcome.value is not None
+    assert is_cut(outcome.value)
+    assert 400 <= len(outcome.value.text) < 600
+    assert purse.used.tokens == outcome.value.usage.total_tokens < 300
+
+
+@pytest.mark.parametrize(
+    ("text", "repeats"),
+    [
+        ("oats, " * 100, True),
+        ("begin: " + "-" * 400, True),
+        ("oats, " * 20, False),
+        ("\n".join(f"{number},{number * 7}" for number in range(200)), False),
+        ("x" * 399, False),
+    ],
+)
+def test_only_the_same_over_and_over_is_a_repetition(text: str, *, repeats: bool) -> None:
+    """A short piece that fills the end of a text is a repetition; rows that differ are none."""
+    assert repeats_itself(text) is repeats
 
 
 @pytest.mark.parametrize("purse", [grant(0, 1000), grant(1, 20), grant(1, 0), Grant(Amounts())])

@@ -82,7 +82,7 @@ def test_only_what_is_remembered_is_checked() -> None:
     assert not is_invented(ToolCall("look", {"path": "7"}), LOOK, run_of(), NOW, ())
 
 
-@pytest.mark.parametrize(("model_calls", "tool"), [(10, "ask"), (2, "keep")])
+@pytest.mark.parametrize(("model_calls", "tool"), [(10, "ask"), (3, "keep")])
 async def test_the_user_is_asked_for_it(model_calls: int, tool: str) -> None:
     """A decision that would keep an invented number is made again: the user is asked, if the budget has a call for it."""
     keep = {"keep": {"key": "code", "value": "4711"}}

@@ -190,6 +190,25 @@ def test_an_edit_that_breaks_the_format_is_refused(text: str, old: str, new: str
     assert refused.value.reason == "FORMAT_BROKEN"
 
 
+@pytest.mark.parametrize(
+    ("table", "row", "written"),
+    [
+        ("name,age\nIda,3\nBo,4\n", "Cy, 5 years", "Cy,5"),
+        ("what,price\nrope,22\npaint,48.5\n", "oar, \u20ac 19.90", "oar,19.90"),
+        ("name;age\nIda;3\nBo;4\n", "Cy; 5 Jahre\nDi; 6 Jahre", "Cy;5\nDi;6"),
+        ("name, age\nIda, 3\nBo, 4\n", "Cy, 5 years", "Cy, 5 years"),
+        ("name,age\nIda,3\nBo,\n", "Cy, 5 years", "Cy,5 years"),
+        ("name,day\nIda,3 May\nBo,4 May\n", "Cy, 5 May", "Cy,5 May"),
+        ("name,age\nIda,3\nBo,4\n", "Cy,five", "Cy,five"),
+        ("name,age\nIda,3\n", "Cy, 5 years", "Cy, 5 years"),
+        ('name,age\n"Ida, too",3\nBo,4\n', "Cy, 5 years", "Cy, 5 years"),
+    ],
+)
+def test_a_row_is_added_in_the_form_of_the_others(table: str, row: str, written: str) -> None:
+    """Without spaces around cells where no row has them, and without a unit in a column of plain numbers; other cells stay."""
+    assert added(table.encode(), row, "a.csv").decode() == f"{table}{written}\n"
+
+
 def test_a_row_of_another_table_is_refused() -> None:
     """An added row has as many fields as the header, and the error shows the header."""
     with pytest.raises(ToolError, match="name,age") as refused:

@@ -23,7 +23,9 @@ TELL = "from what is shown above it"
 KEEP = spec("keep", {"note": TEXT}, ("note",), Effect.MEMORY)
 SITUATION = Situation(time="Friday", files=(("boat.txt", "Ida"),), facts=(("gate", 7),))
 LOOKED = ran(calls("s1", "look", path="boat.txt"), output="red sails")
+AGAIN = ran(calls("s2", "look", path="club.md"), output="no noise")
 QUESTION = {"files": -0.1, "do": -4.0}
+DECIDED = {"answer": "From the decision."}
 NOTHING: Mapping[str, float] = {}
 
 
@@ -34,12 +36,13 @@ def decider(
     values: tuple[str, ...] = ("boat.txt", "club.md"),
     *,
     looks: bool = False,
+    decision: Mapping[str, str] = DECIDED,
 ) -> tuple[Decider, ScriptedLLM]:
     rules = (
         Rule(contains=SUBJECT, text="files", likely=dict(likely)),
         Rule(contains=TELL, text=reply, likely=dict(reply_likely)),
         *([Rule.model_validate({"json": {"look": {"path": "club.md"}}, "times": 1})] if looks else []),
-        Rule.model_validate({"json": {"answer": "From the decision."}}),
+        Rule.model_validate({"json": decision}),
     )
     tools = Registry()
     tools.register(WholeTool(replace(LOOK, candidates=("path",))))
@@ -72,12 +75,24 @@ async def test_a_question_is_answered_from_what_was_looked_up() -> None:
 
 
 async def test_what_is_not_shown_is_looked_for_elsewhere() -> None:
-    """Where the results may not show what was asked, another place is looked at, once; then the next decision follows."""
-    for reply, likely in (("?", {}), ("? It is not shown.", {}), ("Blue.", {"Blue": -0.1, "?": -2.5})):
-        subject, llm = decider(reply, reply_likely=likely, looks=True)
+    """Where the results may not show what was asked, another place is looked at, once; then the request is refused."""
+    for reply, likely in (
+        ("?", {}),
+        ("? It is not shown.", {}),
+        ("Blue.", {"Blue": -2.0, "?": -0.5}),
+    ):
+        subject, llm = decider(reply, reply_likely=likely, looks=True, decision={"cannot": "Not found."})
         assert await next_call(subject, asked(LOOKED)) == ToolCall("look", {"path": "club.md"})
         assert "boat.txt" not in str(llm.requests[-1].schema)
-        assert await answer(subject, asked(LOOKED, LOOKED)) == "From the decision."
+        assert await answer(subject, asked(LOOKED, AGAIN)) == "Not found."
+        assert "answer" not in str(llm.requests[-1].schema)
+
+
+async def test_a_doubtful_answer_is_given_where_nothing_better_is_found() -> None:
+    """An answer that is more likely shown than not is kept while another place is looked at, and given if that shows no better one."""
+    subject, _ = decider("Blue.", reply_likely={"Blue": -0.1, "?": -2.5}, looks=True)
+    assert await next_call(subject, asked(LOOKED)) == ToolCall("look", {"path": "club.md"})
+    assert await answer(subject, asked(LOOKED, AGAIN)) == "Blue."
     subject, _ = decider("Blue.", reply_likely={"Blue": -0.1, "?": -4.5})
     assert await answer(subject, asked(LOOKED)) == "Blue."
 

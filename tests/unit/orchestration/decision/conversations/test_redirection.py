@@ -1,0 +1,115 @@
+"""What the person does with a request, asked where the word for its subject leaves that open: what follows for the first decision."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import pytest
+
+from aeond.capabilities.llm.adapters.scripted import Rule, ScriptedLLM
+from aeond.capabilities.tools.registry import Registry
+from aeond.domain.runs.situations import Situation
+from aeond.domain.tools import Effect, ToolCall
+from aeond.orchestration.decision.conversations.subject import Subject
+from aeond.orchestration.decision.decider import Decider
+from aeond.orchestration.interfaces import RouteChoice, discard_text
+from tests.support.deciders import INTENT, NOWHERE, Composing, WholeTool, decider_of
+from tests.support.strategy import LOOK, TEXT, grant, run_of, spec
+
+KEEP = replace(spec("keep", {"note": TEXT}, ("note",), Effect.MEMORY), candidates=("note",))
+WRITE = replace(spec("write", {"text": TEXT}, ("text",), Effect.WRITE_CONTAINED), candidates=("text",))
+KEPT = {"keep": {"note": "red"}}
+WRITTEN = {"write": {"text": "red"}}
+LOOKED = {"look": {"path": "a"}}
+OPEN, SURE = {"files": -0.5, "do": -1.0}, {"files": -0.1, "do": -4.0}
+ASKS, TELLS, EDITS, ACTS = (
+    {"ask": -0.1, "tell": -3.0},
+    {"tell": -0.2, "ask": -2.0},
+    {"edit": -0.2, "ask": -3.0},
+    {"act": -0.3, "edit": -2.0},
+)
+MEMORY, FILE = {"memory": -0.1, "file": -3.0}, {"file": -0.1, "memory": -3.0}
+
+
+def decider(
+    *decisions: object,
+    subject: Mapping[str, float] = OPEN,
+    intent: Mapping[str, float],
+    place: Mapping[str, float] = MEMORY,
+    situation: Situation = NOWHERE,
+) -> tuple[Decider, ScriptedLLM]:
+    rules = [
+        Rule(contains=INTENT, text="?", likely=dict(intent)),
+        Rule(contains="Say in one word what a request", text="?", likely=dict(subject)),
+        Rule(contains="Say in one word where", text="?", likely=dict(place)),
+        Rule(contains="from what is shown above it", text="?"),
+    ]
+    rules += [Rule.model_validate({"json": one, "times": 1}) for one in decisions]
+    tools = Registry()
+    for one in (KEEP, WRITE, replace(LOOK, candidates=("path",))):
+        tools.register(WholeTool(one))
+    return decider_of(tuple(rules), tools, situation, Composing({}, values=("a",)))
+
+
+async def chosen(one: tuple[Decider, ScriptedLLM], request: str = "Red.") -> RouteChoice:
+    return (await one[0].choose(run_of(request=request), grant(10), discard_text)).value
+
+
+async def test_a_statement_is_kept() -> None:
+    """A request that states something is decided with the tools of the memory alone, if the memory is the place for it."""
+    one = decider(KEPT, intent=TELLS)
+    assert (await chosen(one)).tool_call == ToolCall("keep", {"note": "red"})
+    offered = str(one[1].requests[-1].schema)
+    assert "keep" in offered
+    assert "write" not in offered
+    assert "answer" not in offered
+    elsewhere = decider(WRITTEN, intent=TELLS, place=FILE)
+    assert (await chosen(elsewhere)).tool_call == ToolCall("write", {"text": "red"})
+
+
+async def test_an_order_is_no_question() -> None:
+    """Where the subject speaks against a change and the intent for one, the change is made, also in place of an answer."""
+    assert (await chosen(decider(WRITTEN, intent=EDITS, place=FILE))).tool_call is not None
+    announced = decider({"answer": "I will write red."}, WRITTEN, intent=EDITS, place=FILE)
+    assert (await chosen(announced)).tool_call == ToolCall("write", {"text": "red"})
+
+
+async def test_a_question_changes_nothing() -> None:
+    """Where the intent is to ask, a change is decided again without tools that change something."""
+    assert (await chosen(decider(WRITTEN, LOOKED, intent=ASKS))).tool_call == ToolCall("look", {"path": "a"})
+
+
+async def test_what_is_to_be_done_elsewhere_is_refused() -> None:
+    """Without a tool of another author a call, a letter or an order can only be refused; a new file that is named is made."""
+    refusal = {"cannot": "I cannot print."}
+    one = decider(refusal, intent=ACTS)
+    answer = (await chosen(one)).answer
+    assert answer is not None
+    assert answer.text == "I cannot print."
+    assert "write" not in str(one[1].requests[-1].schema)
+    named = decider(WRITTEN, intent=ACTS, place=FILE, situation=Situation(files=(("a.txt", "one"),)))
+    assert (await chosen(named, "Red, into red.txt.")).tool_call == ToolCall("write", {"text": "red"})
+
+
+@pytest.mark.parametrize(
+    ("subject", "request_", "asked"),
+    [
+        (OPEN, "Red.", True),
+        (OPEN, "Is it red?", False),
+        ({"do": -0.1, "files": -3.0}, "Can you make it red?", True),
+        (SURE, "Red.", False),
+    ],
+)
+async def test_it_is_asked_where_it_is_open(
+    subject: Mapping[str, float], request_: str, *, asked: bool
+) -> None:
+    """The question is spared where the subject, or the form of a request that is no order, says that it asks."""
+    one = decider(LOOKED, LOOKED, subject=subject, intent=ASKS)
+    await chosen(one, request_)
+    assert any(INTENT in str(request.messages[0].content) for request in one[1].requests) is asked
+
+
+def test_without_a_word_for_it_the_subject_counts() -> None:
+    """An intent of which the model said nothing changes nothing."""
+    assert Subject(()).wants_change is False
+    assert Subject(()).is_beyond is False
+    assert Subject(()).is_statement is False

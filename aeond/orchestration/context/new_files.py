@@ -17,7 +17,7 @@ _NAME: Final = re.compile(
 
 def names_new_file(run: RunSnapshot, situation: Situation) -> bool:
     """Whether the request names a file that is none of those in view, nor spelt almost so."""
-    return bool(_new_names(run, situation))
+    return bool(new_names(run, situation))
 
 
 def names_file(run: RunSnapshot, path: str) -> bool:
@@ -28,7 +28,7 @@ def names_file(run: RunSnapshot, path: str) -> bool:
 
 def spelt_as_named(call: ToolCall, run: RunSnapshot, situation: Situation) -> ToolCall:
     """The call with the names of new files spelt as in the request, where a small model has spelt them almost so."""
-    names = _new_names(run, situation)
+    names = new_names(run, situation)
     spelt: dict[str, JsonValue] = {}
     for argument, value in call.arguments.items():
         if isinstance(value, str):
@@ -38,7 +38,7 @@ def spelt_as_named(call: ToolCall, run: RunSnapshot, situation: Situation) -> To
     return replace(call, arguments={**call.arguments, **spelt})
 
 
-def _new_names(run: RunSnapshot, situation: Situation) -> tuple[str, ...]:
+def new_names(run: RunSnapshot, situation: Situation) -> tuple[str, ...]:
     """The names of new files, without their folders; none where not all files are in view.
 
     A word counts as the name of a file by its ending: that of a text, or of a file in view.

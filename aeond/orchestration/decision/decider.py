@@ -32,7 +32,12 @@ from aeond.orchestration.context.statements import goes_on_after_question
 from aeond.orchestration.decision.conversations.composing import Composer
 from aeond.orchestration.decision.conversations.knowledge import computed_reply, general_reply
 from aeond.orchestration.decision.conversations.redirection import Redirection
-from aeond.orchestration.decision.conversations.results_reply import Findings, Reply, results_reply
+from aeond.orchestration.decision.conversations.results_reply import (
+    Findings,
+    Reply,
+    not_found_reply,
+    results_reply,
+)
 from aeond.orchestration.decision.conversations.subject import Subjects
 from aeond.orchestration.decision.interfaces import (
     FILE_CHANGES,
@@ -112,7 +117,7 @@ class Decider:
             return success(_going_on(snapshot, call))
         reply = await self._reply_from_results(snapshot, situation, grant) if looked else ""
         found = "" if reply == NOT_SHOWN else reply
-        for_change = bool(reply) and await self._may_want_change(snapshot, situation, grant)
+        for_change = bool(reply) and await self._may_want_change(snapshot, situation, found, grant)
         if found and not for_change:
             return success(_ended(snapshot, "ANSWERED", found))
         if found:
@@ -129,6 +134,12 @@ class Decider:
             if not may_look and (likeliest := self.findings.likeliest(snapshot)):
                 return success(_ended(snapshot, "ANSWERED", likeliest))
             # What a small model answers where nothing was shown was never right: it can only refuse.
+            if (
+                not may_look
+                and not offer.has_others
+                and (refusal := await not_found_reply(self.llm, snapshot, situation, grant))
+            ):
+                return success(_ended(snapshot, "CANNOT", refusal))
             offer = elsewhere if may_look else offer.beyond(asking=False)
         decided = await self._action.choose(snapshot, situation, offer, grant, discard_text)
         undone = await self._undone(decided.value, offer, snapshot, situation, grant)
@@ -258,11 +269,13 @@ class Decider:
             )
         return self._said(snapshot, await results_reply(self.llm, snapshot, situation, steps, grant))
 
-    async def _may_want_change(self, snapshot: RunSnapshot, situation: Situation, grant: Grant) -> bool:
-        """Whether what was found out is to be used for a change."""
+    async def _may_want_change(
+        self, snapshot: RunSnapshot, situation: Situation, found: str, grant: Grant
+    ) -> bool:
+        """Whether what was found out is to be used for a change. A question may name a file that is missing, and nothing was found."""
         subject = await self.subjects.of(self.llm, snapshot, grant)
-        goes_on = names_new_file(snapshot, situation) or goes_on_after_question(snapshot.text)
-        return goes_on or not subject.wants_no_change
+        makes_file = bool(found) and names_new_file(snapshot, situation)
+        return makes_file or goes_on_after_question(snapshot.text) or not subject.wants_no_change
 
     async def _undone(
         self,

@@ -179,6 +179,47 @@ _ANSWERED: Final = (
     ),
     (_LOG, "Jak długo silnik pracował 3 lutego?", "12:30 - 10:02 = 2:28, czyli 2 godziny i 28 minut."),
 )
+_NOT_FOUND_RULES: Final = """\
+A person asked for something that was looked for and not found. Say so in one short sentence, in the language of the request: what was \
+not found, where it was looked for, and which file is missing. Say nothing else."""
+_NOT_FOUND: Final = (
+    (
+        ("boat.txt", "club/rules.md"),
+        (),
+        "what does a new mast cost",
+        "I could not find what a new mast costs, not in boat.txt nor in club/rules.md.",
+    ),
+    (
+        ("club/members.csv",),
+        (),
+        "wie tief ist der Hafen?",
+        "In club/members.csv steht nichts darüber, wie tief der Hafen ist.",
+    ),
+    (
+        ("club/rules.md",),
+        ("fees.md",),
+        "what is in fees.md about guests?",
+        "There is no file fees.md, and I did not find it in club/rules.md.",
+    ),
+    (
+        ("boat/engine.log",),
+        (),
+        "¿cuándo cambiamos el aceite?",
+        "No encuentro en boat/engine.log cuándo cambiamos el aceite.",
+    ),
+    (
+        ("boat.txt", "club/members.csv"),
+        (),
+        "l'adresse de Till ?",
+        "Je n'ai pas trouvé l'adresse de Till dans boat.txt ni dans club/members.csv.",
+    ),
+    (
+        ("boat/costs.json",),
+        ("umowa.txt",),
+        "co mówi umowa.txt o pogodzie",
+        "Nie ma pliku umowa.txt, a w boat/costs.json nic o tym nie znalazłem.",
+    ),
+)
 _REPLY_RULES: Final = """\
 You are aeond, the assistant on a person's computer. Answer briefly, in the language of the request. In this reply you can \
 only talk: nothing can be looked up, kept or changed."""
@@ -249,6 +290,25 @@ def results_messages(
     ]
     asked = Message(Role.USER, "\n\n".join(part for part in parts if part))
     return (Message(Role.SYSTEM, _RESULTS_RULES), *shots, asked)
+
+
+def not_found_messages(request: str, places: Sequence[str], missing: Sequence[str]) -> tuple[Message, ...]:
+    """Asks how to say that nothing was found in the places, and that files are missing which the request names."""
+    shots = [
+        message
+        for looked, lacking, said, answer in _NOT_FOUND
+        for message in (
+            Message(Role.USER, _looked_for(said, looked, lacking)),
+            Message(Role.AGENT, answer),
+        )
+    ]
+    asked = Message(Role.USER, _looked_for(request, places, missing))
+    return (Message(Role.SYSTEM, _NOT_FOUND_RULES), *shots, asked)
+
+
+def _looked_for(request: str, places: Sequence[str], missing: Sequence[str]) -> str:
+    parts = [f"Looked at: {', '.join(places)}", f"Missing: {', '.join(missing)}" if missing else ""]
+    return "\n".join([*filter(None, parts), _request(request)])
 
 
 def _one_word(rules: str, examples: Sequence[tuple[str, str]], request: str) -> tuple[Message, ...]:

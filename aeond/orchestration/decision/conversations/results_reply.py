@@ -17,16 +17,23 @@ from aeond.domain.runs.situations import Situation
 from aeond.domain.values import display_json
 from aeond.frozen import frozen
 from aeond.orchestration.budget.budgeted_llm import USEFUL_TOKENS, BudgetedLLM, is_cut
+from aeond.orchestration.context.new_files import new_names
 from aeond.orchestration.context.prompt_fitting import fit_prompt
 from aeond.orchestration.decision.conversations.odds import LIKELY, log_odds
 from aeond.orchestration.decision.interfaces import Turn
-from aeond.orchestration.decision.results import results_length, turns_of
+from aeond.orchestration.decision.results import executed, results_length, turns_of
 from aeond.orchestration.interfaces import discard_text
 from aeond.orchestration.prompts.decision_prompts import extremes
-from aeond.orchestration.prompts.subject_prompts import FILES_IN_VIEW, NOT_SHOWN, results_messages
+from aeond.orchestration.prompts.subject_prompts import (
+    FILES_IN_VIEW,
+    NOT_SHOWN,
+    not_found_messages,
+    results_messages,
+)
 from aeond.ports import LLMAdapter
 
 MAX_REPLY_TOKENS: Final = 500
+MAX_REFUSAL_TOKENS: Final = 120
 MAX_RESULT_CHARS: Final = 6_000
 MAX_PROMPT_TOKENS: Final = 2_600  # of which the rules and examples, read before, are 1,200
 MAX_RUNS: Final = 64
@@ -116,6 +123,15 @@ async def results_reply(
     if answered.text.startswith(NOT_SHOWN):
         return Reply(doubt=math.inf)
     return Reply(answered.text.strip(), log_odds(answered.likely, _begins, NOT_SHOWN))
+
+
+async def not_found_reply(llm: LLMAdapter, run: RunSnapshot, situation: Situation, grant: Grant) -> str:
+    """What is said where no step of the run showed what was asked, for one call of the grant; "" if the model gives nothing that is complete."""
+    places = dict.fromkeys(_shown(turn)[0] for turn in turns_of(executed(run), 0))
+    messages = not_found_messages(run.text, tuple(places), new_names(run, situation))
+    request = LLMRequest(messages, max_tokens=MAX_REFUSAL_TOKENS, fixed=True, deadline_seconds=REPLY_SECONDS)
+    answered = (await BudgetedLLM(llm, grant).generate(request)).value
+    return "" if answered is None or is_cut(answered) else answered.text.strip()
 
 
 def _begins(token: LikelyToken) -> str:

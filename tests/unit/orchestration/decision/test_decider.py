@@ -113,11 +113,11 @@ async def first_call(
 
 
 async def test_the_next_file_is_read_where_the_nearest_does_not_show_the_answer() -> None:
-    """It is read without a decision, once; then the model chooses where to look."""
+    """It is read without a decision, once; then it is said that nothing was found."""
     rules = (
         Rule(contains="Say in one word what a request", text="?", likely={"files": -0.1, "do": -3.0}),
         Rule(contains="from what is shown above it", text="?"),
-        Rule.model_validate({"json": {"answer": "It is not there."}}),
+        Rule(contains="looked for and not found", text="It is not there."),
     )
     tools = Registry()
     tools.register(WholeTool(replace(LOOK, candidates=("path",))))

@@ -20,12 +20,11 @@ from tests.support.strategy import LOOK, TEXT, calls, grant, spec
 
 SUBJECT = "Say in one word what a request"
 TELL = "from what is shown above it"
-KEEP = spec("keep", {"note": TEXT}, ("note",), Effect.MEMORY)
+KEEP = replace(spec("keep", {"note": TEXT}, ("note",), Effect.MEMORY), candidates=("note",))
 SITUATION = Situation(time="Friday", files=(("boat.txt", "Ida"),), facts=(("gate", 7),))
 LOOKED = ran(calls("s1", "look", path="boat.txt"), output="red sails")
 AGAIN = ran(calls("s2", "look", path="club.md"), output="no noise")
 QUESTION = {"files": -0.1, "do": -4.0}
-DECIDED = {"answer": "From the decision."}
 NOTHING: Mapping[str, float] = {}
 
 
@@ -36,13 +35,14 @@ def decider(
     values: tuple[str, ...] = ("boat.txt", "club.md"),
     *,
     looks: bool = False,
-    decision: Mapping[str, str] = DECIDED,
+    refusal: str = "",
 ) -> tuple[Decider, ScriptedLLM]:
     rules = (
         Rule(contains=SUBJECT, text="files", likely=dict(likely)),
         Rule(contains=TELL, text=reply, likely=dict(reply_likely)),
+        Rule(contains="looked for and not found", text=refusal),
         *([Rule.model_validate({"json": {"look": {"path": "club.md"}}, "times": 1})] if looks else []),
-        Rule.model_validate({"json": decision}),
+        Rule.model_validate({"json": {"answer": "From the decision."}}),
     )
     tools = Registry()
     tools.register(WholeTool(replace(LOOK, candidates=("path",))))
@@ -81,11 +81,20 @@ async def test_what_is_not_shown_is_looked_for_elsewhere() -> None:
         ("? It is not shown.", {}),
         ("Blue.", {"Blue": -2.0, "?": -0.5}),
     ):
-        subject, llm = decider(reply, reply_likely=likely, looks=True, decision={"cannot": "Not found."})
+        subject, llm = decider(reply, reply_likely=likely, looks=True, refusal="Not found.")
         assert await next_call(subject, asked(LOOKED)) == ToolCall("look", {"path": "club.md"})
         assert "boat.txt" not in str(llm.requests[-1].schema)
         assert await answer(subject, asked(LOOKED, AGAIN)) == "Not found."
-        assert "answer" not in str(llm.requests[-1].schema)
+        shown = str(llm.requests[-1].messages[-1].content)
+        assert shown == "Looked at: boat.txt, club.md\nRequest: Which sails?"
+
+
+async def test_what_a_missing_file_says_is_not_invented() -> None:
+    """A question about a file that does not exist is refused where what was looked at does not show the answer."""
+    subject, llm = decider("?", values=("boat.txt",), refusal="There is no sails.txt.")
+    run = asked(LOOKED, request="What does sails.txt say about red?")
+    assert await answer(subject, run) == "There is no sails.txt."
+    assert "Missing: sails.txt" in str(llm.requests[-1].messages[-1].content)
 
 
 async def test_a_doubtful_answer_is_given_where_nothing_better_is_found() -> None:
@@ -98,7 +107,7 @@ async def test_a_doubtful_answer_is_given_where_nothing_better_is_found() -> Non
 
 
 async def test_without_a_reply_the_decision_counts() -> None:
-    """Where the model says nothing, or there is nowhere else to look, the next decision follows."""
+    """Where the model says nothing, also not that nothing was found, the next decision follows."""
     for reply, values in (("", ("boat.txt", "club.md")), ("?", ("boat.txt",))):
         subject, _ = decider(reply, values=values)
         assert await answer(subject, asked(LOOKED)) == "From the decision."

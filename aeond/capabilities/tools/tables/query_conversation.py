@@ -46,7 +46,7 @@ _EXAMPLES: Final[tuple[tuple[str, str, JsonValue], ...]] = (
     ),
     (
         _COSTS,
-        "how much more did the boat cost in april than in march",
+        "was the boat dearer in april than in march? by what amount",
         _DIFFERENCE,
     ),
     (

@@ -126,7 +126,8 @@ async def results_reply(
 
 
 async def not_found_reply(llm: LLMAdapter, run: RunSnapshot, situation: Situation, grant: Grant) -> str:
-    """What is said where no step of the run showed what was asked, for one call of the grant; "" if the model gives nothing that is complete."""
+    """The refusal of a request whose answer no step of the run showed, for one call of the grant; "" if the model gives none that is
+    complete."""
     places = dict.fromkeys(_shown(turn)[0] for turn in turns_of(executed(run), 0))
     messages = not_found_messages(run.text, tuple(places), new_names(run, situation))
     request = LLMRequest(messages, max_tokens=MAX_REFUSAL_TOKENS, fixed=True, deadline_seconds=REPLY_SECONDS)

@@ -35,7 +35,9 @@ _NO_CHANGE_BELOW: Final = 0.0
 _CHANGE_FROM: Final = 1.75
 _CHANGE_AFTER_LOOK_FROM: Final = 0.5
 _SURELY_NO_CHANGE_BELOW: Final = -1.5
-_ASKS_FROM: Final = 0.4
+# Log-odds of an intent to ask, less those of a change; it has to be much lower where a calculation is likely.
+_ASKS_FROM: Final = 1.0
+_COMPUTES_FROM: Final = -1.0
 _INTENTS: Final = (ASKS, TELLS, EDITS, ACTS)
 
 
@@ -89,7 +91,7 @@ class Subject:
     @property
     def is_statement(self) -> bool:
         """Whether the request most likely says something that is to be known from now on, or no longer."""
-        return log_odds(self.intent, _intent_of, TELLS) > 0
+        return self._does_not_ask and log_odds(self.intent, _intent_of, TELLS) > 0
 
     def may_not_ask(self, request: str) -> bool:
         """Whether something else than an answer may be wanted: neither the word says the contrary, nor the form of the request."""
@@ -103,7 +105,9 @@ class Subject:
 
     @property
     def _does_not_ask(self) -> bool:
-        return self._intent_is_known and log_odds(self.intent, _intent_of, ASKS) < _ASKS_FROM
+        odds = log_odds(self.intent, _intent_of, ASKS) - log_odds(self.likely, _subject_of, CHANGE)
+        asks_from = _COMPUTES_FROM if self.is_computation() else _ASKS_FROM
+        return self._intent_is_known and odds < asks_from
 
 
 class Subjects:

@@ -34,7 +34,7 @@ _SURE_COMPUTATION_FROM: Final = 1.0
 _NO_CHANGE_BELOW: Final = 0.0
 _CHANGE_FROM: Final = 1.75
 _CHANGE_AFTER_LOOK_FROM: Final = 0.5
-_SURELY_NO_CHANGE_BELOW: Final = -1.5
+_SURELY_NO_CHANGE_BELOW: Final = -2.5
 # Log-odds of an intent to ask, less those of a change; it has to be much lower where a calculation is likely.
 _ASKS_FROM: Final = 1.0
 _COMPUTES_FROM: Final = -1.0

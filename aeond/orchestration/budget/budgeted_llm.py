@@ -82,15 +82,16 @@ class BudgetedLLM:
             raise LLMError(admitted.cause.message, reason=admitted.cause.reason)
         fitting, taken = admitted.value
         usage, timing = None, Timing()
-        text, checked, pieces = "", 0, 0
+        end, unchecked, pieces = "", 0, 0
         async with closing(self._llm.stream(fitting)) as stream:
             async for chunk in stream:
                 usage, timing = chunk.usage or usage, chunk.timing
-                text, pieces = text + chunk.text, pieces + 1
+                end, pieces = (end + chunk.text)[-_REPEATED_CHARS:], pieces + 1
+                unchecked += len(chunk.text)
                 yield chunk
-                if len(text) - checked >= _CHECKED_CHARS and usage is None:
-                    checked = len(text)
-                    if repeats_itself(text):
+                if unchecked >= _CHECKED_CHARS and usage is None:
+                    unchecked = 0
+                    if repeats_itself(end):
                         usage = TokenUsage(taken - fitting.max_tokens, min(pieces, fitting.max_tokens))
                         yield LLMChunk("", FinishReason.LENGTH, usage)
                         break

@@ -33,9 +33,8 @@ _LIST_ITEM: Final = re.compile(
     r"(?P<indent>\s*)(?:(?P<bullet>[-*+\u2022])|(?P<number>\d+)(?P<dot>[.)]))(?P<space>\s+)(?P<box>\[[ xX]?\]\s+)?\S"
 )
 _PLAIN_NUMBER: Final = re.compile(r"-?\d+(?:\.\d+)?")
-_MEASURED: Final = re.compile(
-    r"[\u20ac$\u00a3]?\s?(-?\d+(?:\.\d+)?)\s?(?:[^\W\d_]{1,12}\.?|[\u20ac$\u00a3%])?"
-)
+_MEASURED: Final = re.compile(r"(-?\d+(?:\.\d+)?)\s+([^\W\d_]{3,12})")
+_UNIT_CHARS: Final = 3  # in which a unit and the name of its column agree: euros, price_eur
 _MIN_ROWS: Final = 3  # the header, and rows that show what a column holds
 _READERS: Final[Mapping[str, Callable[[str], Any]]] = {".json": json.loads, ".toml": tomllib.loads}
 _DELIMITERS: Final[Mapping[str, str]] = {".csv": ",;\t", ".tsv": "\t"}
@@ -152,7 +151,8 @@ def _listed(text: str, addition: str, path: str) -> str:
 
 
 def _as_rows(text: str, addition: str, path: str) -> str:
-    """Rows of a table in the form of its rows: without spaces around the cells, and without a unit in a column of plain numbers."""
+    """Rows of a table in the form of its rows: without spaces around the cells, and, in a column of plain numbers, without the
+    unit that the name of the column says."""
     for delimiter in _DELIMITERS.get(PurePosixPath(path).suffix.lower(), ""):
         rows = _rows(text, delimiter)
         widths = set(map(len, rows))
@@ -163,20 +163,20 @@ def _as_rows(text: str, addition: str, path: str) -> str:
         added = [line.split(delimiter) for line in addition.rstrip("\r\n").splitlines()]
         if {*map(len, added)} != widths:
             return addition
-        plain = [all(map(_PLAIN_NUMBER.fullmatch, column)) for column in zip(*rows[1:], strict=True)]
+        units = [
+            name.casefold() if all(map(_PLAIN_NUMBER.fullmatch, column)) else ""
+            for name, *column in zip(*rows, strict=True)
+        ]
         return "\n".join(
-            delimiter.join(
-                _without_unit(cell.strip()) if is_number else cell.strip()
-                for cell, is_number in zip(cells, plain, strict=True)
-            )
+            delimiter.join(_without_unit(cell.strip(), unit) for cell, unit in zip(cells, units, strict=True))
             for cells in added
         )
     return addition
 
 
-def _without_unit(cell: str) -> str:
+def _without_unit(cell: str, column: str) -> str:
     measured = _MEASURED.fullmatch(cell)
-    return measured[1] if measured else cell
+    return measured[1] if measured and measured[2][:_UNIT_CHARS].casefold() in column else cell
 
 
 def _sets_apart(line: str) -> bool:

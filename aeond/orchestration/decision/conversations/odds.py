@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from typing import Final
+from typing import Final, TypeVar
 
 from aeond.domain.llm import LikelyToken, LLMRequest
 from aeond.domain.messages import Message
@@ -10,6 +10,8 @@ from aeond.domain.runs.budgets import Grant
 from aeond.orchestration.budget.budgeted_llm import BudgetedLLM
 from aeond.ports import LLMAdapter
 
+K = TypeVar("K")
+T = TypeVar("T")
 LIKELY: Final = 20  # tokens that are requested
 
 
@@ -34,6 +36,13 @@ async def first_tokens(llm: LLMAdapter, messages: Sequence[Message], grant: Gran
     asked = LLMRequest(tuple(messages), max_tokens=1, likely=LIKELY, fixed=True)
     answered = (await BudgetedLLM(llm, grant).generate(asked)).value
     return answered.likely if answered else ()
+
+
+def keep(kept: dict[K, T], key: K, value: T, most: int) -> None:
+    """Adds the value, and drops the oldest ones beyond so many."""
+    kept[key] = value
+    while len(kept) > most:
+        del kept[next(iter(kept))]
 
 
 def begun(token: LikelyToken, words: Iterable[str]) -> str:

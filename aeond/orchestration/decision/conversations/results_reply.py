@@ -6,7 +6,7 @@ measurements.
 
 import math
 from collections.abc import Sequence
-from typing import Final, TypeVar
+from typing import Final
 
 from aeond.domain.llm import LikelyToken, LLMRequest
 from aeond.domain.messages import Message
@@ -19,7 +19,7 @@ from aeond.frozen import frozen
 from aeond.orchestration.budget.budgeted_llm import USEFUL_TOKENS, BudgetedLLM, is_cut
 from aeond.orchestration.context.new_files import new_names
 from aeond.orchestration.context.prompt_fitting import fit_prompt
-from aeond.orchestration.decision.conversations.odds import LIKELY, log_odds
+from aeond.orchestration.decision.conversations.odds import LIKELY, keep, log_odds
 from aeond.orchestration.decision.interfaces import Turn
 from aeond.orchestration.decision.results import executed, results_length, turns_of
 from aeond.orchestration.interfaces import discard_text
@@ -41,8 +41,6 @@ REPLY_SECONDS: Final = 300.0
 # Log-odds of NOT_SHOWN against any answer: from here on there is a doubt, and from here on an answer is less likely.
 _DOUBTFUL_FROM: Final = -3.0
 _UNLIKELY_FROM: Final = 0.0
-
-T = TypeVar("T")
 
 
 @frozen
@@ -73,7 +71,7 @@ class Findings:
 
     def keep(self, run: RunSnapshot, found: str) -> None:
         """Replaces what was found out before."""
-        _keep(self._found, run, found)
+        keep(self._found, run.run_id, found, MAX_RUNS)
 
     def of(self, run: RunSnapshot) -> str:
         """What was found out; "" if nothing was."""
@@ -82,17 +80,11 @@ class Findings:
     def keep_doubtful(self, run: RunSnapshot, reply: Reply) -> None:
         """Keeps an answer that may not be shown, if it is likely, and likelier than the one before."""
         if reply.is_likely and reply.doubt < self._doubtful.get(run.run_id, Reply("", math.inf)).doubt:
-            _keep(self._doubtful, run, reply)
+            keep(self._doubtful, run.run_id, reply, MAX_RUNS)
 
     def likeliest(self, run: RunSnapshot) -> str:
         """The likeliest of the doubtful answers; "" if there was none."""
         return self._doubtful.get(run.run_id, Reply()).text
-
-
-def _keep(kept: dict[str, T], run: RunSnapshot, value: T) -> None:
-    kept[run.run_id] = value
-    while len(kept) > MAX_RUNS:
-        del kept[next(iter(kept))]
 
 
 async def results_reply(

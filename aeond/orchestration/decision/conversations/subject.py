@@ -11,7 +11,7 @@ from aeond.domain.runs.budgets import Grant
 from aeond.domain.runs.run import RunSnapshot
 from aeond.frozen import frozen
 from aeond.orchestration.context.statements import last_question
-from aeond.orchestration.decision.conversations.odds import begun, first_tokens, log_odds
+from aeond.orchestration.decision.conversations.odds import begun, first_tokens, keep, log_odds
 from aeond.orchestration.prompts.subject_prompts import (
     ACTS,
     ASKS,
@@ -126,9 +126,7 @@ class Subjects:
         if asked.may_not_ask(run.text):
             asked = Subject(asked.likely, await first_tokens(llm, intent_messages(run.text), grant))
         if asked.likely:  # a model that failed is asked again
-            self._known[run.run_id, run.text] = asked
-            while len(self._known) > MAX_RUNS:
-                del self._known[next(iter(self._known))]
+            keep(self._known, (run.run_id, run.text), asked, MAX_RUNS)
         return asked
 
 

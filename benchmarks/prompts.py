@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from aeond_client import Client, NoAnswerError
-from aeond_client.models import EngineMetrics
+from aeond_client.records.models import EngineMetrics
 from benchmarks.daemon import running_daemon
 from benchmarks.page import Section, verdict
 from benchmarks.rates import wait_until_idle

@@ -11,7 +11,7 @@ from time import perf_counter
 from typing import Final
 
 from aeond_client import Client, NoAnswerError, RunOptions
-from aeond_client.models import EngineMetrics
+from aeond_client.records.models import EngineMetrics
 from benchmarks.bare_llama import bare_llama, default_model
 from benchmarks.page import Section, verdict
 from benchmarks.rates import BEST, default_daemon, wait_until_idle

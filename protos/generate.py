@@ -22,8 +22,10 @@ import tempfile
 from importlib.resources import files
 from pathlib import Path
 
-from client_code import MARK, Code
+from client_fields import MARK, Shapes
 from google.protobuf.descriptor_pb2 import FileDescriptorSet
+from reading_code import ReadingCode
+from record_code import RecordCode
 from sync_client import SOURCES, without_event_loop
 
 CONTRACTS = Path(__file__).resolve().parent
@@ -89,7 +91,8 @@ def generate(target: Path) -> None:
 
 
 def generate_client(target: Path, found: FileDescriptorSet) -> None:
-    sources = dict(Code(found).files())
+    shapes = Shapes(found)
+    sources = {**dict(RecordCode(shapes).files()), **dict(ReadingCode(shapes).files())}
     for path, made in SOURCES.items():
         sources[made] = MARK + without_event_loop((ROOT / CLIENT / path).read_text(encoding="utf-8"))
     for name, source in sources.items():

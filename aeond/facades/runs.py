@@ -8,8 +8,8 @@ import anyio
 from aeond_client import AsyncClient, Run
 from aeond_client.connection.waiting import waits
 from aeond_client.errors import AeondError
-from aeond_client.judgements import ApprovalRequest, CallPreview
-from aeond_client.runs import RunState
+from aeond_client.records.judgements import ApprovalRequest, CallPreview
+from aeond_client.records.runs import RunState
 
 _OPEN: Final = (RunState.AWAITING_INPUT, RunState.SUSPENDED, RunState.RUNNING, RunState.PENDING)
 _MAX_LEVELS: Final = 8

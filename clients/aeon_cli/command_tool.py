@@ -9,8 +9,8 @@ import tempfile
 from contextlib import suppress
 from typing import Any
 
+from aeond_client.records.tools import ToolSpec
 from aeond_client.serving.client_tool import CallContext, ClientTool, ToolFailure
-from aeond_client.tools import ToolSpec
 
 MAX_OUTPUT_BYTES = 1 << 20
 MAX_ERROR_BYTES = 500

@@ -9,7 +9,7 @@ from click.shell_completion import CompletionItem
 
 if TYPE_CHECKING:
     from aeond_client.client import Client
-    from aeond_client.runs import Step
+    from aeond_client.records.runs import Step
 
 _MOST = 50
 
@@ -81,7 +81,7 @@ def _steps(
 def complete_answer(client: "Client", context: click.Context, _typed: str) -> Iterable[tuple[str, str]]:
     """Completes question ids of the run; after a question, or if there is only one, completes its options."""
     from aeon_cli.connection import waiting_run_named
-    from aeond_client.runs import RunState
+    from aeond_client.records.runs import RunState
 
     named = context.params.get("words") or ()
     run_id = waiting_run_named(client, context.params["run_id"], RunState.AWAITING_INPUT)

@@ -7,7 +7,7 @@ import click
 
 if TYPE_CHECKING:
     from aeond_client.client import Client
-    from aeond_client.runs import RunState
+    from aeond_client.records.runs import RunState
 
 _MOST_WAITING = 100
 

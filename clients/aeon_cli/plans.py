@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from aeon_cli.standard_input import read_text
-from aeond_client.runs import Plan, PlanStep
+from aeond_client.records.runs import Plan, PlanStep
 
 _PLAN_KEYS = {"goal", "steps"}
 _STEP_KEYS = {

@@ -4,7 +4,7 @@ from typing import Any, Protocol
 
 from aeon_popup.state.happenings import Approval
 from aeon_popup.state.run_view import Asked
-from aeond_client.runs import Resolution
+from aeond_client.records.runs import Resolution
 
 
 class Actions(Protocol):

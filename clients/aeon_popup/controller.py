@@ -11,7 +11,7 @@ from aeon_popup.state.notices import Notice, choice_of, notice_of
 from aeon_popup.state.run_view import Asked, Stage
 from aeon_popup.state.session import SessionView, after
 from aeon_popup.trace import Trace
-from aeond_client.runs import Resolution
+from aeond_client.records.runs import Resolution
 
 
 class Daemon(Protocol):

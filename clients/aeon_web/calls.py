@@ -16,7 +16,7 @@ from aeond_client.errors import (
     UnavailableError,
     WrongStateError,
 )
-from aeond_client.runs import Resolution
+from aeond_client.records.runs import Resolution
 
 LISTED = 100
 STATUSES: Mapping[type[AeondError], int] = {

@@ -15,12 +15,12 @@ if TYPE_CHECKING:
     from aeond_client.calls.run_calls import ForkOptions, RunOptions
     from aeond_client.client import Client
     from aeond_client.connection.retries import Retries
-    from aeond_client.daemon import ConfigChanges, DaemonStatus
     from aeond_client.errors import AeondError, NoAnswerError, NoDaemonError
     from aeond_client.events import Event
-    from aeond_client.judgements import ApprovalRequest, CallPreview, Question
-    from aeond_client.models import Engine, ModelInfo, TextPiece
-    from aeond_client.runs import (
+    from aeond_client.records.daemon import ConfigChanges, DaemonStatus
+    from aeond_client.records.judgements import ApprovalRequest, CallPreview, Question
+    from aeond_client.records.models import Engine, ModelInfo, TextPiece
+    from aeond_client.records.runs import (
         Amounts,
         Answer,
         Budget,
@@ -35,11 +35,11 @@ if TYPE_CHECKING:
         StepState,
         UndoReport,
     )
+    from aeond_client.records.sessions import Session, SessionContext, SessionMessage
+    from aeond_client.records.tools import ToolCall, ToolResult, ToolSpec
     from aeond_client.serving.client_tool import CallContext, ClientTool, ToolFailure, tool
     from aeond_client.serving.served_tools import AsyncServedTools, ServedTools, serve_tools
-    from aeond_client.sessions import Session, SessionContext, SessionMessage
     from aeond_client.socket_address import SocketAddress
-    from aeond_client.tools import ToolCall, ToolResult, ToolSpec
     from aeond_client.watching.async_watch import AsyncWatch
     from aeond_client.watching.following import Outage
     from aeond_client.watching.watch import Watch
@@ -100,15 +100,15 @@ _HOMES = {
         "async_client": ("AsyncClient",),
         "watching.async_watch": ("AsyncWatch",),
         "client": ("Client",),
-        "daemon": ("ConfigChanges", "DaemonStatus"),
+        "records.daemon": ("ConfigChanges", "DaemonStatus"),
         "errors": ("AeondError", "NoAnswerError", "NoDaemonError"),
         "events": ("Event",),
         "watching.following": ("Outage",),
-        "judgements": ("ApprovalRequest", "CallPreview", "Question"),
-        "models": ("Engine", "ModelInfo", "TextPiece"),
+        "records.judgements": ("ApprovalRequest", "CallPreview", "Question"),
+        "records.models": ("Engine", "ModelInfo", "TextPiece"),
         "connection.retries": ("Retries",),
         "calls.run_calls": ("ForkOptions", "RunOptions"),
-        "runs": (
+        "records.runs": (
             "Amounts",
             "Answer",
             "Budget",
@@ -125,9 +125,9 @@ _HOMES = {
         ),
         "serving.client_tool": ("CallContext", "ClientTool", "ToolFailure", "tool"),
         "serving.served_tools": ("AsyncServedTools", "ServedTools", "serve_tools"),
-        "sessions": ("Session", "SessionContext", "SessionMessage"),
+        "records.sessions": ("Session", "SessionContext", "SessionMessage"),
         "socket_address": ("SocketAddress",),
-        "tools": ("ToolCall", "ToolResult", "ToolSpec"),
+        "records.tools": ("ToolCall", "ToolResult", "ToolSpec"),
         "watching.watch": ("Watch",),
     }.items()
     for name in names

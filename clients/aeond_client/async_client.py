@@ -9,14 +9,14 @@ from aeond_client.calls import other_calls, run_calls, session_calls
 from aeond_client.calls.run_calls import ForkOptions, RunOptions
 from aeond_client.connection.async_connection import AsyncConnection
 from aeond_client.connection.waiting import answer_of, may_need_a_person, waits
-from aeond_client.daemon import ConfigChanges, DaemonStatus
 from aeond_client.events import Event
-from aeond_client.memory import MemoryEntry
-from aeond_client.models import Embeddings, Engine, ModelInfo, TextPiece
-from aeond_client.policy import HypotheticalDecision, PolicyInForce, PolicyReplay
-from aeond_client.runs import Answer, Resolution, Run, RunState, RunSummary, UndoReport
-from aeond_client.sessions import Session, SessionContext, SessionMessage
-from aeond_client.tools import ToolResult, ToolSpec
+from aeond_client.records.daemon import ConfigChanges, DaemonStatus
+from aeond_client.records.memory import MemoryEntry
+from aeond_client.records.models import Embeddings, Engine, ModelInfo, TextPiece
+from aeond_client.records.policy import HypotheticalDecision, PolicyInForce, PolicyReplay
+from aeond_client.records.runs import Answer, Resolution, Run, RunState, RunSummary, UndoReport
+from aeond_client.records.sessions import Session, SessionContext, SessionMessage
+from aeond_client.records.tools import ToolResult, ToolSpec
 from aeond_client.watching.async_watch import AsyncWatch
 from aeond_client.watching.following import PATIENCE_SECONDS, Follower, OutageListener, unheard
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from aeond_client.runs import Run
+    from aeond_client.records.runs import Run
     from aeond_client.socket_address import SocketAddress
 
 

@@ -7,7 +7,7 @@ from aeond_client.client import Client
 from aeond_client.connection.retries import Retries
 from aeond_client.errors import UnavailableError
 from aeond_client.events import RunCreated, RunEnded, RunParked, RunSuspended, StepEnded, StepStarted
-from aeond_client.runs import Plan, PlanStep, Resolution, RunState, StepState
+from aeond_client.records.runs import Plan, PlanStep, Resolution, RunState, StepState
 from tests.support.collecting import Collector
 from tests.support.ledgers import chain, deed
 from tests.support.stages import Stage

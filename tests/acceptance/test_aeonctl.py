@@ -5,7 +5,7 @@ import anyio.to_thread
 
 from aeond_client import AsyncClient, RunOptions
 from aeond_client.events import RunEnded
-from aeond_client.runs import Plan, PlanStep, RunState
+from aeond_client.records.runs import Plan, PlanStep, RunState
 from tests.support.aeonctl import Printed, command, environment
 from tests.support.ledgers import chain, deed
 from tests.support.screens import terminal

@@ -11,7 +11,7 @@ import pytest
 from aeond.daemon.config.paths import usual_build
 from aeond_client import Client, RunOptions
 from aeond_client.events import ApprovalRequested, TextDelta
-from aeond_client.runs import Budget, Plan, PlanStep, RunState, StepState
+from aeond_client.records.runs import Budget, Plan, PlanStep, RunState, StepState
 from tests.support.aider import RIGHT, SAID, TASK, TEST, WRONG, failing_project, needs_aider, stand_in
 from tests.support.bubblewrap import needs_bubblewrap
 from tests.support.collecting import Collector

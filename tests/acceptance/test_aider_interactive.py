@@ -12,7 +12,7 @@ import pytest
 from aeond.daemon.config.paths import usual_build
 from aeond_client import Client
 from aeond_client.events import StepStarted
-from aeond_client.runs import Run, RunState
+from aeond_client.records.runs import Run, RunState
 from tests.support.aeonctl import command, environment
 from tests.support.aider import RIGHT, SAID, TASK, WRONG, failing_project, needs_aider, stand_in
 from tests.support.bubblewrap import needs_bubblewrap

@@ -9,7 +9,7 @@ from aeond_client.calls.run_calls import RunOptions
 from aeond_client.client import Client
 from aeond_client.errors import WrongStateError
 from aeond_client.events import ApprovalRequested
-from aeond_client.runs import Plan, PlanStep, RunState, StepState
+from aeond_client.records.runs import Plan, PlanStep, RunState, StepState
 from tests.support.aeonctl import command, environment
 from tests.support.collecting import Collector
 from tests.support.daemon_process import Overrides

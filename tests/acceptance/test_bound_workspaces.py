@@ -10,7 +10,7 @@ import pytest
 from aeond_client.calls.run_calls import RunOptions
 from aeond_client.client import Client
 from aeond_client.events import InputRequested, RunEnded, RunSuspended
-from aeond_client.runs import Plan, PlanStep, Resolution, Run, RunState, StepState
+from aeond_client.records.runs import Plan, PlanStep, Resolution, Run, RunState, StepState
 from tests.support.bubblewrap import needs_bubblewrap
 from tests.support.collecting import Collector
 from tests.support.repository import ROOT

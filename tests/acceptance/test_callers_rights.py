@@ -12,7 +12,7 @@ from aeond_client.calls.run_calls import RunOptions
 from aeond_client.client import Client
 from aeond_client.errors import AeondError
 from aeond_client.events import InputRequested, RunEnded
-from aeond_client.runs import Plan, PlanStep, StepState
+from aeond_client.records.runs import Plan, PlanStep, StepState
 from tests.support.bubblewrap import needs_bubblewrap
 from tests.support.collecting import Collector
 from tests.support.outsiders import as_user, open_folder

@@ -10,7 +10,7 @@ from acp.exceptions import RequestError
 from acp.schema import AgentMessageChunk, AgentThoughtChunk, FileEditToolCallContent, UserMessageChunk
 
 from aeond_client.client import Client
-from aeond_client.runs import RunState
+from aeond_client.records.runs import RunState
 from tests.support.editor import DEADLINE_SECONDS, editing
 from tests.support.stages import Stage, planned, staged
 

@@ -11,7 +11,7 @@ from aeond_client.client import Client
 from aeond_client.connection.retries import Retries
 from aeond_client.errors import AeondError
 from aeond_client.events import RunSuspended
-from aeond_client.runs import RunState
+from aeond_client.records.runs import RunState
 from tests.support.collecting import Collector
 from tests.support.ledgers import chain, deed
 from tests.support.small_disk import fill, small_disk

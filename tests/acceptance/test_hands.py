@@ -7,7 +7,7 @@ import pytest
 
 from aeond_client import Client, RunOptions
 from aeond_client.events import StepEnded, TextDelta
-from aeond_client.runs import Plan, PlanStep
+from aeond_client.records.runs import Plan, PlanStep
 from tests.support.bubblewrap import needs_bubblewrap
 from tests.support.daemon_process import DaemonProcess
 from tests.support.newcomer import newcomer

@@ -9,7 +9,7 @@ from aeond.capabilities.journal.sqlite_journal import SqliteJournal
 from aeond.domain.runs.events import PassStarted, RunCreated
 from aeond_client import AsyncClient, RunOptions
 from aeond_client.events import StepStarted
-from aeond_client.runs import Plan, PlanStep, RunState
+from aeond_client.records.runs import Plan, PlanStep, RunState
 from tests.support.collecting import ended
 from tests.support.journals import all_events
 from tests.support.ledgers import chain, deed

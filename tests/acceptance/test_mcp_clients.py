@@ -18,7 +18,7 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
 
 from aeond_client.client import Client
-from aeond_client.runs import RunState
+from aeond_client.records.runs import RunState
 from tests.support.aeonctl import environment
 from tests.support.repository import ROOT
 from tests.support.stages import Stage, planned, staged

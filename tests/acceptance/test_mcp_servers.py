@@ -12,7 +12,7 @@ import pytest
 
 from aeond_client.client import Client
 from aeond_client.events import ApprovalRequested, InputRequested, RunSuspended
-from aeond_client.runs import Plan, PlanStep, RunState, StepState
+from aeond_client.records.runs import Plan, PlanStep, RunState, StepState
 from tests.support.aeonctl import environment
 from tests.support.bubblewrap import needs_bubblewrap
 from tests.support.collecting import Collector

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from aeond_client.client import Client
-from aeond_client.runs import RunState
+from aeond_client.records.runs import RunState
 from tests.support.aeonctl import environment
 from tests.support.repository import ROOT
 from tests.support.stages import Stage, planned, staged

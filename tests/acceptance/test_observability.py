@@ -21,7 +21,7 @@ from aeond.domain.runs.budgets import DIMENSIONS
 from aeond.domain.runs.events import Event
 from aeond.domain.runs.run import RunSnapshot
 from aeond_client import Client, RunOptions
-from aeond_client.runs import RunState
+from aeond_client.records.runs import RunState
 from tests.support.collecting import Collector as Watched
 from tests.support.daemon_process import DaemonProcess
 from tests.support.event_counts import said

@@ -11,7 +11,7 @@ from socket import create_server
 from typing import Any
 
 from aeond_client import Client, RunOptions
-from aeond_client.runs import Plan, PlanStep
+from aeond_client.records.runs import Plan, PlanStep
 from tests.support.metrics_page import answered, request, samples
 from tests.support.otlp_collector import collecting
 from tests.support.repository import ROOT

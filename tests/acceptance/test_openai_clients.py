@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from aeond_client.client import Client
-from aeond_client.runs import RunState
+from aeond_client.records.runs import RunState
 from tests.support.openai_clients import (
     LANGUAGES,
     ClientProgram,

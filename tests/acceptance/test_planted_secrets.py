@@ -8,7 +8,7 @@ from pathlib import Path
 from aeond_client.calls.run_calls import RunOptions
 from aeond_client.client import Client
 from aeond_client.errors import AeondError, InvalidInputError
-from aeond_client.runs import Budget, Plan, PlanStep
+from aeond_client.records.runs import Budget, Plan, PlanStep
 from tests.support.daemon_process import DaemonProcess
 
 VARIABLES = (

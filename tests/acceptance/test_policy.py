@@ -7,7 +7,7 @@ import pytest
 from aeond_client import Client, RunOptions
 from aeond_client.errors import InvalidInputError
 from aeond_client.events import PolicyDecided, StepEnded
-from aeond_client.runs import Plan, PlanStep
+from aeond_client.records.runs import Plan, PlanStep
 from tests.support.daemon_process import DaemonProcess
 
 WRITE = PlanStep("s1", tool="write_file", arguments={"path": "a.txt", "content": "x"})

@@ -11,7 +11,7 @@ from aeond_client.calls.run_calls import RunOptions
 from aeond_client.client import Client
 from aeond_client.errors import InvalidInputError, NoAnswerError, WrongStateError
 from aeond_client.events import InputAnswered, InputRequested, RunEnded
-from aeond_client.runs import Budget, Plan, PlanStep, Run, RunState, StepState
+from aeond_client.records.runs import Budget, Plan, PlanStep, Run, RunState, StepState
 from tests.support.aeonctl import command, environment, offered
 from tests.support.collecting import Collector
 from tests.support.daemon_process import DaemonProcess

@@ -9,7 +9,7 @@ import pytest
 from aeond_client.calls.run_calls import RunOptions
 from aeond_client.client import Client
 from aeond_client.events import RunEnded, TextDelta
-from aeond_client.runs import Budget, Plan, PlanStep, RunState
+from aeond_client.records.runs import Budget, Plan, PlanStep, RunState
 from tests.support.collecting import Collector
 from tests.support.daemon_process import DaemonProcess, daemon_folder
 

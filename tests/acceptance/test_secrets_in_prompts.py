@@ -10,7 +10,7 @@ from threading import Thread
 
 from aeond_client.calls.run_calls import RunOptions
 from aeond_client.client import Client
-from aeond_client.runs import Budget, Plan, PlanStep
+from aeond_client.records.runs import Budget, Plan, PlanStep
 from tests.support.bubblewrap import needs_bubblewrap
 from tests.support.daemon_process import DaemonProcess
 

@@ -10,7 +10,7 @@ import pytest
 from aeond_client import AsyncClient, RunOptions
 from aeond_client.errors import NotFoundError, WrongStateError
 from aeond_client.events import ReferencesResolved
-from aeond_client.runs import RunState
+from aeond_client.records.runs import RunState
 from tests.support.collecting import ended
 from tests.support.ledgers import chain, deed
 from tests.support.stages import Stage, staged

@@ -12,7 +12,7 @@ import pytest
 from aeond_client import AsyncClient, RunOptions
 from aeond_client.calls.run_calls import ForkOptions
 from aeond_client.errors import AeondError, NotFoundError
-from aeond_client.runs import Plan, PlanStep, Run, RunState
+from aeond_client.records.runs import Plan, PlanStep, Run, RunState
 from tests.support.collecting import ended
 from tests.support.daemon_process import DaemonProcess, daemon_folder
 

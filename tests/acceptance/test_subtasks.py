@@ -9,7 +9,7 @@ import pytest
 from aeond_client.calls.run_calls import RunOptions
 from aeond_client.client import Client
 from aeond_client.events import ChildRunEnded, ChildRunStarted, InputRequested, RunEnded
-from aeond_client.runs import Plan, PlanStep, RunState
+from aeond_client.records.runs import Plan, PlanStep, RunState
 from tests.support.aeonctl import command, environment, finished
 from tests.support.daemon_process import DaemonProcess
 from tests.support.poem import POEM

@@ -13,7 +13,7 @@ from aeond_client.calls.run_calls import RunOptions
 from aeond_client.client import Client
 from aeond_client.errors import NotFoundError, RefusedError
 from aeond_client.events import ApprovalRequested, InputRequested
-from aeond_client.runs import Plan, PlanStep, RunState
+from aeond_client.records.runs import Plan, PlanStep, RunState
 from tests.support.collecting import Collector
 from tests.support.daemon_process import Overrides
 from tests.support.other_user import outcomes_of

@@ -10,7 +10,7 @@ import pytest
 from aeond_client import Client, RunOptions
 from aeond_client.errors import InvalidInputError
 from aeond_client.events import ApprovalRequested, PolicyDecided, StepEnded
-from aeond_client.runs import Plan, PlanStep
+from aeond_client.records.runs import Plan, PlanStep
 from tests.support.bubblewrap import needs_bubblewrap
 from tests.support.collecting import Collector
 from tests.support.daemon_process import DaemonProcess, Overrides

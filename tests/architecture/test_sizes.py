@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.code_lines import code_lines
-from tests.support.repository import ROOT, python_files
+from tests.support.repository import ROOT, python_files, source_files
 
 KERNEL_LINES = 800
 FILE_LINES = 400
@@ -14,7 +14,7 @@ FILE_LINES = 400
 def lines_of(folder: str) -> dict[str, int]:
     return {
         str(path.relative_to(ROOT)): len(path.read_text(encoding="utf-8").splitlines())
-        for path in python_files(folder)
+        for path in source_files(folder)
     }
 
 
@@ -35,5 +35,5 @@ def test_the_kernel_stays_small() -> None:
 
 @pytest.mark.parametrize("folder", ["aeond", "clients", "tests", "benchmarks", "protos"])
 def test_no_file_is_longer_than_an_idea(folder: str) -> None:
-    """No hand-written Python file has more than 400 lines."""
+    """No Python file has more than 400 lines; those of aeond/api, which protoc writes, do not count."""
     assert {name: lines for name, lines in lines_of(folder).items() if lines > FILE_LINES} == {}

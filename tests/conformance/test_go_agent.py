@@ -9,7 +9,7 @@ import pytest
 
 from aeond_client import Client
 from aeond_client.errors import NoAnswerError
-from aeond_client.runs import RunState
+from aeond_client.records.runs import RunState
 from tests.support.conformance import DEADLINE_SECONDS
 from tests.support.daemon_process import daemon_folder
 from tests.support.poem import POEM

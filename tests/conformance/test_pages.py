@@ -14,7 +14,7 @@ import pytest
 from aeond_client import Client, RunOptions, RunState
 from aeond_client.errors import NotFoundError
 from aeond_client.events import InputRequested
-from aeond_client.runs import Plan, PlanStep
+from aeond_client.records.runs import Plan, PlanStep
 from tests.support.conformance import DEADLINE_SECONDS, received
 from tests.support.daemon_process import DaemonProcess, daemon_folder
 from tests.support.repository import ROOT

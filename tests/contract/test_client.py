@@ -24,8 +24,8 @@ from aeond_client import (
     StepState,
     errors,
 )
-from aeond_client.daemon import ConfigChanges
 from aeond_client.events import AnswerComposed, Progress, RunEnded, StepEnded, TextDelta, UnknownKind
+from aeond_client.records.daemon import ConfigChanges
 from tests.support import wire_events
 from tests.support.scripted_daemon import ScriptedDaemon, journal_of
 from tests.support.surfaces import SURFACES, Surface

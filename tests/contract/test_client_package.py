@@ -16,7 +16,7 @@ def test_every_name_is_there() -> None:
 def test_errors_and_words_cost_no_grpc() -> None:
     """A program that only needs the errors, the records or the command line's help does not load gRPC."""
     program = (
-        "import sys, aeond_client, aeond_client.errors, aeond_client.runs, aeond_client.events, aeon_cli.main; "
+        "import sys, aeond_client, aeond_client.errors, aeond_client.records.runs, aeond_client.events, aeon_cli.main; "
         "print(sorted({'grpc', 'rich', 'google.protobuf', 'asyncio'} & set(sys.modules)))"
     )
     finished = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)

@@ -8,7 +8,7 @@ import pytest
 
 from aeond_client import Client, RunOptions
 from aeond_client.events import ApprovalRequested, RunEnded
-from aeond_client.runs import Plan, PlanStep, StepState
+from aeond_client.records.runs import Plan, PlanStep, StepState
 from tests.support.at_spi import LAUNCHER, accessibility, needs_at_spi, press
 from tests.support.daemon_process import DaemonProcess
 from tests.support.desktop_bus import Notifications

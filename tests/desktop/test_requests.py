@@ -9,7 +9,7 @@ pytest.importorskip("PySide6.QtGui", reason="Qt is not installed here", exc_type
 pytest.importorskip("xcffib", reason="xcffib is not installed here", exc_type=ImportError)
 
 from aeond_client import Client, RunOptions
-from aeond_client.runs import RunState
+from aeond_client.records.runs import RunState
 from tests.support.daemon_process import DaemonProcess
 from tests.support.desktop_session import HOTKEY, Popup, XSession
 from tests.support.ledgers import Gate

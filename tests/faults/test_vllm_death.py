@@ -16,7 +16,7 @@ from aeond.errors import LLMError
 from aeond_client.calls.run_calls import RunOptions
 from aeond_client.client import Client
 from aeond_client.events import TextDelta
-from aeond_client.runs import Plan, PlanStep, RunState
+from aeond_client.records.runs import Plan, PlanStep, RunState
 from tests.support.collecting import Collector
 from tests.support.daemon_process import DaemonProcess, daemon_folder
 from tests.support.engine import MODELS, ask

@@ -24,9 +24,9 @@ from aeond_client.events import (
     StepEnded,
     StepStarted,
 )
-from aeond_client.judgements import ApprovalRequest, CallPreview, Question
-from aeond_client.runs import Answer, Plan, PlanStep, RunState, StepState
-from aeond_client.tools import RecordedEffect, ToolCall
+from aeond_client.records.judgements import ApprovalRequest, CallPreview, Question
+from aeond_client.records.runs import Answer, Plan, PlanStep, RunState, StepState
+from aeond_client.records.tools import RecordedEffect, ToolCall
 from tests.page.conftest import Tab
 from tests.support.browser import DEADLINE_SECONDS
 from tests.support.page_states import StatesClient

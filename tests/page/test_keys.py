@@ -9,7 +9,7 @@ import pytest
 
 from aeond_client import Client, RunOptions
 from aeond_client.events import ApprovalDecided
-from aeond_client.runs import Plan, PlanStep, RunState
+from aeond_client.records.runs import Plan, PlanStep, RunState
 from tests.support.ledgers import Gate
 from tests.support.page_acts import AFTER, BEFORE, REPORT, armed, ask, badge, overwriting, run_of, show
 from tests.support.popup_script import GATE

@@ -15,7 +15,7 @@ from aeond_client.events import (
     StepEnded,
     StepStarted,
 )
-from aeond_client.runs import Plan, PlanStep, RunState, StepState
+from aeond_client.records.runs import Plan, PlanStep, RunState, StepState
 from tests.page.conftest import Tab
 from tests.support.browser import page_server
 from tests.support.page_pictures import states as every_state

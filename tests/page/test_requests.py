@@ -7,7 +7,7 @@ import pytest
 
 from aeon_web.access import Access
 from aeond_client import Client, RunOptions
-from aeond_client.runs import Plan, PlanStep, RunState
+from aeond_client.records.runs import Plan, PlanStep, RunState
 from tests.page.conftest import Tab, opened
 from tests.support.browser import DEADLINE_SECONDS
 from tests.support.daemon_process import DaemonProcess

@@ -7,7 +7,7 @@ from typing import Self
 from aeond_client import AsyncClient
 from aeond_client.client import Client
 from aeond_client.events import Event, EventKind, Progress, Queued, RunEnded, TextDelta
-from aeond_client.runs import Run
+from aeond_client.records.runs import Run
 
 DEADLINE_SECONDS = 180.0
 

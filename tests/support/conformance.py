@@ -16,7 +16,7 @@ from aeon_cli.text.encoding import plain
 from aeond.api.v1 import events_pb2
 from aeond_client.calls import reading
 from aeond_client.client import Client
-from aeond_client.runs import Plan, PlanStep
+from aeond_client.records.runs import Plan, PlanStep
 from tests.support.repository import ROOT
 from tests.support.stubs import Stub
 

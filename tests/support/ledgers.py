@@ -8,7 +8,7 @@ from pathlib import Path
 from queue import SimpleQueue
 from threading import Thread
 
-from aeond_client.runs import Plan, PlanStep
+from aeond_client.records.runs import Plan, PlanStep
 
 TOOL_FILE = Path(__file__).with_name("ledger_tools.py")
 

@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-from tests.support.repository import GENERATED, ROOT, python_files, tree_of
+from tests.support.repository import GENERATED, ROOT, source_files, tree_of
 
 Edges = dict[str, set[str]]
 
@@ -40,7 +40,7 @@ def pictures_of_packages() -> str:
 def _packages() -> set[str]:
     return {
         _module(path).removesuffix(".__init__")
-        for path in python_files("aeond", "clients")
+        for path in source_files("aeond", "clients")
         if path.name == "__init__.py"
     }
 
@@ -62,7 +62,7 @@ def _flowchart(nodes: set[str], label: object) -> str:
 def _edges_between(nodes: set[str]) -> Edges:
     """Which of these packages import which others, in any of their modules."""
     edges: Edges = defaultdict(set)
-    for path in python_files("aeond", "clients"):
+    for path in source_files("aeond", "clients"):
         importer = _node_of(_module(path), nodes)
         for module in _imported(path):
             imported = _node_of(module, nodes)

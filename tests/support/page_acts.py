@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from aeond_client import RunOptions
-from aeond_client.runs import Plan, PlanStep
+from aeond_client.records.runs import Plan, PlanStep
 
 REPORT = "report.txt"
 BEFORE = "12 failures\n"

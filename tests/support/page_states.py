@@ -7,7 +7,6 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any, Self
 
-from aeond_client.daemon import DaemonStatus
 from aeond_client.errors import NoDaemonError, UnavailableError
 from aeond_client.events import (
     AnswerComposed,
@@ -29,9 +28,10 @@ from aeond_client.events import (
     StepStarted,
     TextDelta,
 )
-from aeond_client.judgements import ApprovalRequest, CallPreview, Question
-from aeond_client.models import Engine
-from aeond_client.runs import (
+from aeond_client.records.daemon import DaemonStatus
+from aeond_client.records.judgements import ApprovalRequest, CallPreview, Question
+from aeond_client.records.models import Engine
+from aeond_client.records.runs import (
     Amounts,
     Answer,
     Plan,
@@ -43,8 +43,8 @@ from aeond_client.runs import (
     UndoneChange,
     UndoReport,
 )
-from aeond_client.sessions import Session
-from aeond_client.tools import RecordedEffect, ToolCall
+from aeond_client.records.sessions import Session
+from aeond_client.records.tools import RecordedEffect, ToolCall
 
 TEXT = "Compare last week's test runs and write a report for Marta"
 STEPS = (

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from aeond_client.runs import Plan, PlanStep
+from aeond_client.records.runs import Plan, PlanStep
 from tests.support.ledgers import Gate, deed
 
 GATE = "walk through the gate"

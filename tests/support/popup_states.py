@@ -24,8 +24,8 @@ from aeond_client.events import (
     StepStarted,
     TextDelta,
 )
-from aeond_client.judgements import ApprovalRequest, CallPreview, Question
-from aeond_client.runs import (
+from aeond_client.records.judgements import ApprovalRequest, CallPreview, Question
+from aeond_client.records.runs import (
     Amounts,
     Answer,
     Plan,
@@ -37,7 +37,7 @@ from aeond_client.runs import (
     UndoneChange,
     UndoReport,
 )
-from aeond_client.tools import RecordedEffect, ToolCall
+from aeond_client.records.tools import RecordedEffect, ToolCall
 
 KEY, RUN, SESSION = "request-1", "01990000-0000-7000-8000-0000000007f3a", "session-1"
 TEXT = "Plan my trip to the Lisbon offsite and draft a mail to Marta"

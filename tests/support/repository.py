@@ -36,13 +36,20 @@ def text_files() -> list[Path]:
 
 def python_files(*folders: str) -> list[Path]:
     """Every hand-written Python file, or those below the named folders."""
+    return [path for path in source_files(*folders) if not is_generated(path)]
+
+
+def source_files(*folders: str) -> list[Path]:
+    """Like `python_files`, with the generated files of the client. Those of aeond/api are left out: protoc decides
+    about their layout.
+    """
     roots = [ROOT / folder for folder in folders] or [ROOT]
     return [
         path
         for path in tracked_files()
         if path.suffix == ".py"
         and any(path.is_relative_to(root) for root in roots)
-        and not is_generated(path)
+        and not path.is_relative_to(GENERATED)
     ]
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from aeond_client.runs import Plan
+from aeond_client.records.runs import Plan
 from tests.support.aeonctl import Printed, command, environment, finished
 from tests.support.daemon_process import DaemonProcess, Overrides
 from tests.support.ledgers import TOOL_FILE, Gate, Ledger

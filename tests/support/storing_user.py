@@ -15,7 +15,7 @@ from typing import Any
 from aeond_client.calls.run_calls import RunOptions
 from aeond_client.client import Client
 from aeond_client.errors import AeondError
-from aeond_client.runs import Plan, PlanStep
+from aeond_client.records.runs import Plan, PlanStep
 from tests.support.repository import ROOT
 
 

@@ -22,7 +22,7 @@ from aeond_client.events import (
     StepResolved,
     StepStarted,
 )
-from aeond_client.runs import Budget, Plan, PlanStep, Resolution, Run, RunState, StepState
+from aeond_client.records.runs import Budget, Plan, PlanStep, Resolution, Run, RunState, StepState
 from tests.support.collecting import Collector
 from tests.support.daemon_process import DaemonProcess
 from tests.support.ledger_tools import CLASSES

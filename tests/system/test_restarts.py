@@ -13,7 +13,7 @@ from aeond_client.calls.run_calls import RunOptions
 from aeond_client.client import Client
 from aeond_client.connection.retries import Retries
 from aeond_client.events import RunEnded
-from aeond_client.runs import Plan, PlanStep, RunState
+from aeond_client.records.runs import Plan, PlanStep, RunState
 from tests.support.installed_service import (
     DEADLINE_SECONDS,
     MEMBER,

@@ -8,7 +8,7 @@ import mcp_types as types
 from aeond.facades.runs import call_lines
 from aeond_client import AsyncClient, Run
 from aeond_client.errors import WrongStateError
-from aeond_client.judgements import ApprovalRequest, Question
+from aeond_client.records.judgements import ApprovalRequest, Question
 
 DENY: Final = "deny"
 KEY: Final = "person"

@@ -5,7 +5,7 @@ from typing import Any
 import mcp_types as types
 
 from aeond_client import AeondError, Run, UndoReport
-from aeond_client.runs import RunState
+from aeond_client.records.runs import RunState
 
 
 def of_run(run: Run) -> types.CallToolResult:

@@ -16,7 +16,7 @@ from aeond_client.calls.run_calls import RunOptions
 from aeond_client.connection.waiting import may_need_a_person
 from aeond_client.errors import NotFoundError
 from aeond_client.events import Event
-from aeond_client.judgements import Question
+from aeond_client.records.judgements import Question
 
 MAX_CHATS: Final = 1_000
 MAX_REQUEST_CHARS: Final = 100_000

@@ -11,7 +11,7 @@ from typing import Any, Final
 from aeond.facades.openai.failures import ApiError, invalid, unsupported
 from aeond.facades.openai.parts import Ended, FunctionCall, Part, Prompt, Said, Started, Text, Usage
 from aeond_client import AsyncClient
-from aeond_client.models import TextPiece
+from aeond_client.records.models import TextPiece
 
 ANSWER_SECONDS: Final = 900.0
 MAX_CALLS: Final = 16

@@ -11,8 +11,8 @@ from aeond.facades.runs import call_lines, cancel
 from aeond_client import AsyncClient, Run
 from aeond_client.connection.waiting import may_need_a_person, waits
 from aeond_client.events import Event, StepEnded, StepStarted
-from aeond_client.judgements import ApprovalRequest, Question
-from aeond_client.runs import RunState, StepState
+from aeond_client.records.judgements import ApprovalRequest, Question
+from aeond_client.records.runs import RunState, StepState
 
 MAX_OUTPUT_CHARS: Final = 500
 PIECE_CHARS: Final = 256

@@ -12,8 +12,8 @@ from aeon_cli.options import InOrder, json_option
 if TYPE_CHECKING:
     from aeon_cli.exits import Exit
     from aeond_client.client import Client
-    from aeond_client.judgements import ApprovalRequest
-    from aeond_client.runs import Run
+    from aeond_client.records.judgements import ApprovalRequest
+    from aeond_client.records.runs import Run
 
 _MOST_RUNS = 100
 
@@ -39,7 +39,7 @@ def answer(context: click.Context, /, run_id: str, words: tuple[str, ...], as_js
     from aeon_cli.exits import Exit
     from aeon_cli.runs.questions import value_of
     from aeond_client.errors import WrongStateError
-    from aeond_client.runs import RunState
+    from aeond_client.records.runs import RunState
 
     if len(words) > 2:
         raise click.UsageError("Too many words: put quotes around an answer of several words.")
@@ -107,7 +107,7 @@ def list_approvals(context: click.Context, /, as_json: bool) -> None:
     from aeon_cli.text.encoding import plain
     from aeon_cli.text.tables import print_table
     from aeon_cli.text.timestamps import how_long_ago
-    from aeond_client.runs import RunState
+    from aeond_client.records.runs import RunState
 
     with connect(context) as client:
         waiting = client.list_runs(states=[RunState.AWAITING_INPUT, RunState.SUSPENDED], limit=_MOST_RUNS)
@@ -215,7 +215,7 @@ def _decide(
 
 def _approval_named(client: "Client", name: str, approval_id: str) -> "tuple[str, ApprovalRequest]":
     from aeond_client.errors import WrongStateError
-    from aeond_client.runs import RunState
+    from aeond_client.records.runs import RunState
 
     run_id = waiting_run_named(client, name, RunState.AWAITING_INPUT)
     run = client.get_run(run_id)

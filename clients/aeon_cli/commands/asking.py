@@ -122,7 +122,7 @@ def ask(
 
     from aeon_cli.plans import read_plan
     from aeond_client.calls.run_calls import RunOptions
-    from aeond_client.runs import Budget
+    from aeond_client.records.runs import Budget
 
     if plan_file == "-" and (not text or "-" in text):
         text = tuple(word for word in text if word != "-")

@@ -7,7 +7,7 @@ import click
 from aeon_cli.completion import complete_key
 from aeon_cli.connection import connect, print_json
 from aeon_cli.options import InOrder, json_option, limit_option
-from aeond_client.memory import MemoryEntry
+from aeond_client.records.memory import MemoryEntry
 
 
 @click.group(cls=InOrder)

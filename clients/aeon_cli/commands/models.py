@@ -13,7 +13,7 @@ from aeon_cli.options import InOrder, json_option
 if TYPE_CHECKING:
     from aeon_cli.exits import Exit
     from aeond_client.client import Client
-    from aeond_client.models import Engine, EngineMetrics, ModelInfo
+    from aeond_client.records.models import Engine, EngineMetrics, ModelInfo
 
 _POLL_SECONDS = 0.3
 

@@ -57,7 +57,7 @@ def runs(
     from aeon_cli.text.tables import print_table
     from aeon_cli.text.terminals import look_at
     from aeon_cli.text.timestamps import how_long_ago
-    from aeond_client.runs import RunState
+    from aeond_client.records.runs import RunState
 
     with connect(context) as client:
         found = client.list_runs(
@@ -148,7 +148,7 @@ def decide(context: click.Context, /, run_id: str, resolution: str, step_id: str
     `retry` runs the step again, `done` marks it as succeeded, `abort` marks it as failed. For a run that was
     suspended after crashes or because its workspace changed, `retry` resumes it and `abort` ends it.
     """
-    from aeond_client.runs import Resolution, RunState, StepState
+    from aeond_client.records.runs import Resolution, RunState, StepState
 
     with connect(context) as client:
         run_id = waiting_run_named(client, run_id, RunState.SUSPENDED)

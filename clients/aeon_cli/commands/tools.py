@@ -11,7 +11,7 @@ from aeon_cli.connection import connect, print_json
 from aeon_cli.options import json_option, tool_call_arguments
 
 if TYPE_CHECKING:
-    from aeond_client.tools import ToolSpec
+    from aeond_client.records.tools import ToolSpec
 
 
 @click.command()

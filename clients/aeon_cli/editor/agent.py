@@ -39,7 +39,7 @@ from aeon_cli.text.printable import shown_value
 from aeond_client.async_client import AsyncClient
 from aeond_client.calls.run_calls import RunOptions
 from aeond_client.errors import AeondError, InvalidInputError, NoDaemonError, NotFoundError
-from aeond_client.runs import RunState
+from aeond_client.records.runs import RunState
 from aeond_client.watching.following import PATIENCE_SECONDS
 
 FOLDER_LABEL = "acp.folder"

@@ -17,8 +17,8 @@ from aeon_cli.editor.edits import hunks, path_in
 from aeon_cli.editor.updates import call_id
 from aeon_cli.runs.approvals import lines_of
 from aeon_cli.text.titles import counted
-from aeond_client.judgements import ApprovalRequest, Question
-from aeond_client.runs import Resolution, Step
+from aeond_client.records.judgements import ApprovalRequest, Question
+from aeond_client.records.runs import Resolution, Step
 
 DENY = "deny"
 _DECISIONS = {

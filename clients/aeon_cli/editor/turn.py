@@ -22,8 +22,8 @@ from aeond_client.events import (
     InputRequested,
     RunSuspended,
 )
-from aeond_client.judgements import ApprovalRequest, Question
-from aeond_client.runs import Resolution, StepState
+from aeond_client.records.judgements import ApprovalRequest, Question
+from aeond_client.records.runs import Resolution, StepState
 from aeond_client.watching.following import Outage
 
 

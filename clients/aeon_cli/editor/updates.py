@@ -42,7 +42,7 @@ from aeond_client.events import (
     StepStarted,
     TextDelta,
 )
-from aeond_client.runs import Answer, Plan, PlanStep, RunState, StepState
+from aeond_client.records.runs import Answer, Plan, PlanStep, RunState, StepState
 
 Update = AgentMessageChunk | AgentPlanUpdate | ToolCallStart | ToolCallProgress
 

@@ -16,7 +16,7 @@ from aeon_cli.text.titles import (
 )
 from aeond_client import events as e
 from aeond_client.events import Event
-from aeond_client.runs import Plan, PlanStep, Run, RunState
+from aeond_client.records.runs import Plan, PlanStep, Run, RunState
 
 _MOST_CHARS = 160
 _VERDICTS = {"allow": "allowed", "ask": "a person must allow it", "deny": "refused"}

@@ -8,8 +8,8 @@ from aeon_cli.text import symbols
 from aeon_cli.text.printable import one_line
 from aeon_cli.text.timestamps import how_long_ago
 from aeon_cli.text.titles import counted, duration_in_words, size_in_words, title_of
-from aeond_client.daemon import DaemonStatus
-from aeond_client.runs import Run, RunState, RunSummary, StepState
+from aeond_client.records.daemon import DaemonStatus
+from aeond_client.records.runs import Run, RunState, RunSummary, StepState
 
 if TYPE_CHECKING:
     from aeond_client.client import Client

@@ -9,11 +9,11 @@ from aeon_cli.runs.questions import converse
 from aeon_cli.text.calls import call_lines
 from aeon_cli.text.printable import one_line
 from aeon_cli.text.titles import counted, duration_in_words
-from aeond_client.judgements import ApprovalRequest, CallPreview
+from aeond_client.records.judgements import ApprovalRequest, CallPreview
 
 if TYPE_CHECKING:
     from aeond_client.client import Client
-    from aeond_client.runs import Run
+    from aeond_client.records.runs import Run
 
 _YES = {"y": "once", "yes": "once", "once": "once", "run": "run", "folder": "folder", "host": "host"}
 

@@ -44,8 +44,8 @@ from aeond_client.events import (
     StepStarted,
     TextDelta,
 )
-from aeond_client.judgements import Question
-from aeond_client.runs import Answer, PlanStep, Problem, Resolution, RunState, StepState
+from aeond_client.records.judgements import Question
+from aeond_client.records.runs import Answer, PlanStep, Problem, Resolution, RunState, StepState
 
 # Activity shown for each kind of reasoning call.
 _OPERATIONS = {

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from aeon_cli.text.printable import one_line, printable
 from aeon_cli.text.timestamps import when
 from aeon_cli.text.titles import counted
-from aeond_client.sessions import Session, SessionContext, SessionMessage
+from aeond_client.records.sessions import Session, SessionContext, SessionMessage
 
 _WHO = {"user": "You", "agent": "aeond"}
 

@@ -13,7 +13,7 @@ from aeon_cli.text.terminals import look_at
 from aeon_cli.text.timestamps import when
 from aeon_cli.text.titles import counted, duration_in_words, size_in_words, title_of
 from aeond_client.events import Event
-from aeond_client.runs import ModelUse, Run, RunSummary, Step, StepState
+from aeond_client.records.runs import ModelUse, Run, RunSummary, Step, StepState
 
 if TYPE_CHECKING:
     from aeond_client.client import Client

@@ -22,8 +22,8 @@ from aeon_cli.text.titles import counted, duration_in_words, effect_in_words
 from aeon_cli.text.wrapping import print_flowing
 from aeond_client.connection.waiting import may_need_a_person, waits
 from aeond_client.events import ApprovalRequested, Event, InputRequested
-from aeond_client.judgements import ApprovalRequest, Question
-from aeond_client.runs import Run, RunState, StepState
+from aeond_client.records.judgements import ApprovalRequest, Question
+from aeond_client.records.runs import Run, RunState, StepState
 
 if TYPE_CHECKING:
     from aeond_client.client import Client

@@ -11,11 +11,11 @@ from aeon_cli.runs.outages import BACK, in_words, outlasting
 from aeon_cli.text.printable import one_line, printable, shown_value
 from aeon_cli.text.titles import duration_in_words
 from aeond_client.errors import InvalidInputError, WrongStateError
-from aeond_client.judgements import Question
+from aeond_client.records.judgements import Question
 
 if TYPE_CHECKING:
     from aeond_client.client import Client
-    from aeond_client.runs import Run
+    from aeond_client.records.runs import Run
     from aeond_client.watching.following import Outage
 
 # Another client may answer first: the interval at which the question is checked.

@@ -7,7 +7,7 @@ from aeon_cli.runs.checklist import Checklist, Line
 from aeon_cli.text import symbols
 from aeon_cli.text.printable import fit, fit_end, one_line, width_of
 from aeon_cli.text.titles import counted, duration_in_words
-from aeond_client.runs import StepState
+from aeond_client.records.runs import StepState
 
 Row = list[tuple[str, str]]
 

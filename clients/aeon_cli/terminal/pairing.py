@@ -8,7 +8,7 @@ from aeon_cli.runs.following import Showing, follow
 from aeon_cli.terminal.handover import Handover
 from aeond_client.calls.run_calls import RunOptions
 from aeond_client.events import Event, StepEnded, StepStarted
-from aeond_client.runs import Budget, Plan, PlanStep
+from aeond_client.records.runs import Budget, Plan, PlanStep
 
 if TYPE_CHECKING:
     from aeond_client.client import Client

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 from aeon_cli.text.printable import json_line, one_line, printable
 from aeon_cli.text.titles import counted
-from aeond_client.judgements import CallPreview
-from aeond_client.tools import ToolCall
+from aeond_client.records.judgements import CallPreview
+from aeond_client.records.tools import ToolCall
 
 # Every line of what a model or a file wrote begins with this, so that none can pass for a line of ours.
 QUOTED = "     | "

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from aeond_client.runs import RunState, StepState
+from aeond_client.records.runs import RunState, StepState
 
 
 @dataclass(frozen=True, slots=True)

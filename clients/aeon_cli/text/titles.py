@@ -3,8 +3,8 @@
 from typing import Any
 
 from aeon_cli.text.printable import one_line, shown_value
-from aeond_client.runs import PlanStep
-from aeond_client.tools import RecordedEffect
+from aeond_client.records.runs import PlanStep
+from aeond_client.records.tools import RecordedEffect
 
 
 def title_of(step: PlanStep) -> str:

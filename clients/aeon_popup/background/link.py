@@ -32,7 +32,7 @@ from aeond_client.connection.retries import Retries
 from aeond_client.connection.sockets import candidates, find_socket
 from aeond_client.errors import AeondError, NoDaemonError
 from aeond_client.events import ApprovalDecided, ApprovalRequested, ChildRunEnded, RunEnded
-from aeond_client.runs import Resolution, Run
+from aeond_client.records.runs import Resolution, Run
 from aeond_client.watching.following import Outage
 
 PROBE_SECONDS = 0.5

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 from aeond_client.events import Event
-from aeond_client.judgements import ApprovalRequest
-from aeond_client.runs import RunSummary, UndoReport
+from aeond_client.records.judgements import ApprovalRequest
+from aeond_client.records.runs import RunSummary, UndoReport
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from aeon_cli.text.printable import one_line
 from aeon_cli.text.titles import effect_in_words
 from aeon_popup.state.run_view import RunView, Stage
-from aeond_client.judgements import ApprovalRequest
+from aeond_client.records.judgements import ApprovalRequest
 
 _SUMMARY, _BODY = 80, 300
 # Desktops show about three actions.

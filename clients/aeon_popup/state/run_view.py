@@ -22,8 +22,8 @@ from aeond_client.events import (
     StepResolved,
     StepStarted,
 )
-from aeond_client.judgements import Question
-from aeond_client.runs import Plan, RunState, StepState, UndoReport
+from aeond_client.records.judgements import Question
+from aeond_client.records.runs import Plan, RunState, StepState, UndoReport
 
 # The tool whose call is a question to a person.
 _ASKING = "request_user_input"

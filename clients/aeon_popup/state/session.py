@@ -29,7 +29,7 @@ from aeon_popup.state.happenings import (
     Undone,
 )
 from aeon_popup.state.run_view import RunView, Stage
-from aeond_client.runs import RunSummary
+from aeond_client.records.runs import RunSummary
 
 # Runs that are kept; beyond that the oldest ended ones without a draft are dropped and can be opened from the history.
 KEPT_RUNS = 16

@@ -3,7 +3,7 @@
 from aeon_cli.text.titles import counted, duration_in_words
 from aeon_popup.state.run_view import RunView, Stage
 from aeon_popup.state.session import READY, SessionView
-from aeond_client.runs import RunState, StepState
+from aeond_client.records.runs import RunState, StepState
 
 
 def badge(view: SessionView) -> tuple[str, str]:

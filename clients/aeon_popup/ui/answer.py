@@ -20,7 +20,7 @@ from aeon_cli.text.printable import one_line, printable
 from aeon_cli.text.titles import effect_in_words
 from aeon_popup.state.run_view import RunView
 from aeon_popup.ui.theme import MONO_FAMILIES, Palette, document_style, named
-from aeond_client.runs import UndoReport
+from aeond_client.records.runs import UndoReport
 
 _FEATURES = QTextDocument.MarkdownFeature.MarkdownDialectGitHub | QTextDocument.MarkdownFeature.MarkdownNoHTML
 _SAFE_SCHEMES = {"http", "https", "mailto"}

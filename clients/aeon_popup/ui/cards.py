@@ -15,8 +15,8 @@ from aeon_popup.actions import Actions
 from aeon_popup.state.happenings import Approval
 from aeon_popup.state.run_view import Asked, RunView
 from aeon_popup.ui.theme import Palette, named
-from aeond_client.judgements import ApprovalRequest, CallPreview, Question
-from aeond_client.runs import Resolution
+from aeond_client.records.judgements import ApprovalRequest, CallPreview, Question
+from aeond_client.records.runs import Resolution
 
 # Keys are ignored for so long after an approval or a decision appears: they were meant for something else.
 GUARD_SECONDS = 0.5

@@ -11,7 +11,7 @@ from aeon_cli.text.printable import one_line
 from aeon_popup.state.wording import ago
 from aeon_popup.ui.marks import SIZE, Shape, draw
 from aeon_popup.ui.theme import FAMILIES, Palette
-from aeond_client.runs import RunState, RunSummary
+from aeond_client.records.runs import RunState, RunSummary
 
 _ROW = 36
 _MOST_ROWS = 8

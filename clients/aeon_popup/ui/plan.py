@@ -10,7 +10,7 @@ from aeon_cli.text.titles import counted
 from aeon_popup.state.run_view import RunView, Stage
 from aeon_popup.ui.marks import Mark, Shape
 from aeon_popup.ui.theme import Palette, named
-from aeond_client.runs import StepState
+from aeond_client.records.runs import StepState
 
 _TEXT_WIDTH = 600
 # Characters of a step's partial output that are shown.

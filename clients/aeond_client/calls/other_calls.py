@@ -17,12 +17,12 @@ from aeond_client.calls.call_spec import (
     nothing,
     pages,
 )
-from aeond_client.daemon import ConfigChanges, DaemonStatus
 from aeond_client.errors import InvalidInputError
-from aeond_client.memory import MemoryEntry
-from aeond_client.models import Embeddings, Engine, ModelInfo, TextPiece
-from aeond_client.policy import HypotheticalDecision, PolicyInForce, PolicyReplay
-from aeond_client.tools import ToolResult, ToolSpec
+from aeond_client.records.daemon import ConfigChanges, DaemonStatus
+from aeond_client.records.memory import MemoryEntry
+from aeond_client.records.models import Embeddings, Engine, ModelInfo, TextPiece
+from aeond_client.records.policy import HypotheticalDecision, PolicyInForce, PolicyReplay
+from aeond_client.records.tools import ToolResult, ToolSpec
 
 EMBED_SECONDS = 60.0
 _TOOLS = methods_of(tools_pb2.DESCRIPTOR)

@@ -19,7 +19,7 @@ from aeond_client.calls.call_spec import (
 )
 from aeond_client.errors import InvalidInputError
 from aeond_client.events import Event
-from aeond_client.runs import (
+from aeond_client.records.runs import (
     Budget,
     Plan,
     PlanStep,

@@ -14,7 +14,7 @@ from aeond_client.calls.call_spec import (
     nothing,
     pages,
 )
-from aeond_client.sessions import Session, SessionContext, SessionMessage
+from aeond_client.records.sessions import Session, SessionContext, SessionMessage
 
 # Counting tokens waits for an engine that is starting.
 _COUNT_SECONDS = 300.0

@@ -2,7 +2,7 @@
 
 from aeond_client.errors import NoAnswerError
 from aeond_client.events import ApprovalRequested, Event, InputRequested, RunSuspended
-from aeond_client.runs import Answer, Run, RunState
+from aeond_client.records.runs import Answer, Run, RunState
 
 
 def may_need_a_person(event: Event) -> bool:

@@ -8,7 +8,7 @@ from functools import partial
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints, overload
 
-from aeond_client.tools import ToolSpec
+from aeond_client.records.tools import ToolSpec
 
 Call = Callable[[dict[str, Any], "CallContext"], Any]
 """Carries out a call; what it returns (a JSON value, a model, or a ToolResult), or a coroutine of that."""

@@ -6,8 +6,8 @@ from aeond.api.v1 import tools_pb2
 from aeond_client.calls import values
 from aeond_client.calls.call_spec import json_text, methods_of
 from aeond_client.errors import InvalidInputError
+from aeond_client.records.tools import ToolResult, ToolSpec
 from aeond_client.serving.client_tool import CallContext, ClientTool, ToolFailure
-from aeond_client.tools import ToolResult, ToolSpec
 
 METHOD = methods_of(tools_pb2.DESCRIPTOR)["ServeTools"]
 MAX_ERROR_CHARS = 2_000

@@ -12,8 +12,8 @@ from aeon_popup.state.run_view import Stage
 from aeon_popup.state.session import SessionView
 from aeon_popup.trace import Trace
 from aeond_client.events import InputAnswered, InputRequested, RunEnded, StepStarted
-from aeond_client.judgements import Question
-from aeond_client.runs import Problem, Resolution, RunState
+from aeond_client.records.judgements import Question
+from aeond_client.records.runs import Problem, Resolution, RunState
 from tests.support.popup_states import KEY, RUN, STEPS, TEXT, planned, received, sent, states
 
 

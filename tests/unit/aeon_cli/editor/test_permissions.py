@@ -13,9 +13,9 @@ from aeon_cli.editor.permissions import (
     shown_interruption,
     shown_question,
 )
-from aeond_client.judgements import ApprovalRequest, CallPreview, Question
-from aeond_client.runs import PlanStep, Step, StepState
-from aeond_client.tools import ToolCall
+from aeond_client.records.judgements import ApprovalRequest, CallPreview, Question
+from aeond_client.records.runs import PlanStep, Step, StepState
+from aeond_client.records.tools import ToolCall
 
 WRITE = ToolCall("write_file", {"path": "a.txt", "content": "new"})
 APPROVAL = ApprovalRequest(

@@ -20,8 +20,8 @@ from aeond_client.events import (
     StepStarted,
     TextDelta,
 )
-from aeond_client.judgements import ApprovalRequest
-from aeond_client.runs import Answer, Plan, PlanStep, Problem, RunState, StepState
+from aeond_client.records.judgements import ApprovalRequest
+from aeond_client.records.runs import Answer, Plan, PlanStep, Problem, RunState, StepState
 
 READ = PlanStep("s1", tool="read_file", arguments={"path": "a.txt"})
 THINK = PlanStep("s2", "think about it", agent="llm", depends_on=("s1",))

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from aeon_cli.observing.chain import Link, chain_of, chain_of_step, now_of
 from aeond_client import events as e
 from aeond_client.events import Event
-from aeond_client.judgements import ApprovalRequest, Question
-from aeond_client.runs import Answer, Plan, PlanStep, Problem, Run, RunState, StepState
-from aeond_client.tools import RecordedEffect, ToolCall
+from aeond_client.records.judgements import ApprovalRequest, Question
+from aeond_client.records.runs import Answer, Plan, PlanStep, Problem, Run, RunState, StepState
+from aeond_client.records.tools import RecordedEffect, ToolCall
 
 FIRST = PlanStep("s1", "find the file", tool="list_dir", arguments={"path": "."})
 SECOND = PlanStep("s2", "write it", tool="write_file", arguments={"path": "a.txt"}, depends_on=("s1",))

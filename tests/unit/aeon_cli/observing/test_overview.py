@@ -7,11 +7,11 @@ import pytest
 
 from aeon_cli.observing.overview import Overview, RunLine, lines_of, read_overview, rows_of
 from aeond_client.client import Client
-from aeond_client.daemon import DaemonStatus
-from aeond_client.judgements import ApprovalRequest, Question
-from aeond_client.models import Engine, EngineMetrics
-from aeond_client.runs import Amounts, PlanStep, Run, RunState, RunSummary, Step, StepState
-from aeond_client.tools import ToolCall
+from aeond_client.records.daemon import DaemonStatus
+from aeond_client.records.judgements import ApprovalRequest, Question
+from aeond_client.records.models import Engine, EngineMetrics
+from aeond_client.records.runs import Amounts, PlanStep, Run, RunState, RunSummary, Step, StepState
+from aeond_client.records.tools import ToolCall
 
 METRICS = EngineMetrics(running_requests=1, prompt_tokens=900, completion_tokens=100, tokens_per_second=12.5)
 STATUS = DaemonStatus(

@@ -3,8 +3,8 @@
 from dataclasses import replace
 
 from aeon_cli.runs.approvals import lines_of, lines_to_decide
-from aeond_client.judgements import ApprovalRequest, CallPreview
-from aeond_client.tools import ToolCall
+from aeond_client.records.judgements import ApprovalRequest, CallPreview
+from aeond_client.records.tools import ToolCall
 
 WRITE = ToolCall("write_file", {"path": "report.txt", "content": "all is well\n" * 30})
 DIFF = "--- a/report.txt\n+++ b/report.txt\n@@ -1 +1 @@\n-12 failures\n+all is well\n"

@@ -8,7 +8,7 @@ import pytest
 from aeon_cli.runs.checklist import Checklist
 from aeond.api.v1 import events_pb2, judgements_pb2, parts_pb2, tools_pb2
 from aeond_client.calls.reading import event
-from aeond_client.runs import RunState, StepState
+from aeond_client.records.runs import RunState, StepState
 from tests.support import wire_events
 
 NOW = wire_events.START_TIME + 1_000.0

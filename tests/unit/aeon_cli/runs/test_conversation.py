@@ -1,7 +1,7 @@
 import pytest
 
 from aeon_cli.runs.conversation import print_context, print_talk
-from aeond_client.sessions import Session, SessionContext, SessionMessage
+from aeond_client.records.sessions import Session, SessionContext, SessionMessage
 
 
 def test_a_conversation_is_printed_as_it_went(capsys: pytest.CaptureFixture[str]) -> None:

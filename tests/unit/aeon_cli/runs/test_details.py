@@ -2,8 +2,8 @@
 
 from aeon_cli.commands.models import metrics_in_words
 from aeon_cli.runs.details import model_use_in_words
-from aeond_client.models import EngineMetrics
-from aeond_client.runs import ModelUse
+from aeond_client.records.models import EngineMetrics
+from aeond_client.records.runs import ModelUse
 
 
 def test_model_usage_of_a_step_is_one_line() -> None:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from aeon_cli.runs.questions import how_to_answer, lines_of, lines_to_answer, value_of
-from aeond_client.judgements import Question
+from aeond_client.records.judgements import Question
 
 TEXT = Question("s1.1", "s1", "Which colour?", {"type": "string"})
 CHOICE = Question("s1.1", "s1", "Which?", {"type": "string"}, options=("red", "blue", "2"))

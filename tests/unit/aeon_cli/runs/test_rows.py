@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from aeon_cli.runs.checklist import Checklist, Line
 from aeon_cli.runs.rows import Row, rows_of, step_row
 from aeon_cli.text.printable import one_line, width_of
-from aeond_client.runs import StepState
+from aeond_client.records.runs import StepState
 
 STATES = list(StepState)
 

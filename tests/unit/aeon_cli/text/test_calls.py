@@ -1,8 +1,8 @@
 """How a call that waits for approval is written out."""
 
 from aeon_cli.text.calls import call_lines
-from aeond_client.judgements import CallPreview
-from aeond_client.tools import ToolCall
+from aeond_client.records.judgements import CallPreview
+from aeond_client.records.tools import ToolCall
 
 CALL = ToolCall("write_file", {"path": "report.txt", "content": "all is well\n" * 30})
 

@@ -6,7 +6,7 @@ from aeon_cli.text.encoding import kind_of, plain
 from aeond.api.v1 import events_pb2
 from aeond_client.calls.reading import event
 from aeond_client.events import Event, RunEnded, StepEnded, TextDelta, UnknownKind
-from aeond_client.runs import Plan, PlanStep, RunState, StepState
+from aeond_client.records.runs import Plan, PlanStep, RunState, StepState
 
 
 def test_an_event_says_its_kind_and_its_data() -> None:

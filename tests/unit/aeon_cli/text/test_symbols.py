@@ -2,7 +2,7 @@
 
 from aeon_cli.text.printable import width_of
 from aeon_cli.text.symbols import OF_RUN, OF_STEP
-from aeond_client.runs import RunState, StepState
+from aeond_client.records.runs import RunState, StepState
 
 
 def test_every_state_has_a_sign() -> None:

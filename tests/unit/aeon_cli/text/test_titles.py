@@ -3,8 +3,8 @@
 import pytest
 
 from aeon_cli.text.titles import counted, duration_in_words, effect_in_words, size_in_words, title_of
-from aeond_client.runs import PlanStep
-from aeond_client.tools import RecordedEffect
+from aeond_client.records.runs import PlanStep
+from aeond_client.records.tools import RecordedEffect
 
 
 @pytest.mark.parametrize(

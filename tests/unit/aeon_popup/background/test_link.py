@@ -18,7 +18,7 @@ from aeon_popup.state.happenings import Happening
 from aeon_popup.state.run_view import Stage
 from aeon_popup.state.session import SessionView, after
 from aeond.api.v1 import daemon_pb2
-from aeond_client.tools import ToolCall
+from aeond_client.records.tools import ToolCall
 from tests.support.popup_daemon import APPROVAL, ApprovingRuns, approving_daemon
 from tests.support.scripted_daemon import ScriptedDaemon
 

@@ -8,8 +8,8 @@ from aeon_popup.state.happenings import Approval
 from aeon_popup.state.notices import choice_of, notice_of
 from aeon_popup.state.run_view import RunView
 from aeon_popup.state.session import SessionView
-from aeond_client.judgements import ApprovalRequest
-from aeond_client.tools import ToolCall
+from aeond_client.records.judgements import ApprovalRequest
+from aeond_client.records.tools import ToolCall
 from tests.support.popup_states import states
 
 

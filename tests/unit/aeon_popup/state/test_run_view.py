@@ -21,8 +21,8 @@ from aeond_client.events import (
     StepStarted,
     UnknownKind,
 )
-from aeond_client.judgements import Question
-from aeond_client.runs import Answer, Plan, PlanStep, RunState, StepState
+from aeond_client.records.judgements import Question
+from aeond_client.records.runs import Answer, Plan, PlanStep, RunState, StepState
 from tests.support.popup_states import KEY, RUN, STEPS, TEXT, planned, states
 
 CHILD = "child"

@@ -11,7 +11,7 @@ from aeon_popup.state.happenings import Happening
 from aeon_popup.state.run_view import Stage
 from aeon_popup.state.session import KEPT_RUNS, Link, SessionView, after
 from aeond_client.events import RunEnded
-from aeond_client.runs import RunState, UndoReport
+from aeond_client.records.runs import RunState, UndoReport
 from tests.support.popup_states import (
     KEY,
     RUN,

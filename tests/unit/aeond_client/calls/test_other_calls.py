@@ -9,7 +9,7 @@ from aeond_client.calls import other_calls, run_calls
 from aeond_client.calls.call_spec import MAX_REQUEST_BYTES, Call
 from aeond_client.calls.run_calls import ForkOptions, RunOptions
 from aeond_client.errors import InvalidInputError
-from aeond_client.runs import Resolution, RunState
+from aeond_client.records.runs import Resolution, RunState
 
 ALL: list[Call[Any]] = [
     other_calls.get_status(),

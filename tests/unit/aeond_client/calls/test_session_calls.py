@@ -3,7 +3,7 @@ import pytest
 from aeond.api.v1 import sessions_pb2 as pb
 from aeond_client.calls import session_calls
 from aeond_client.errors import InvalidInputError
-from aeond_client.sessions import Session, SessionContext, SessionMessage
+from aeond_client.records.sessions import Session, SessionContext, SessionMessage
 
 
 def test_a_creation_is_repeatable_only_with_a_request_id() -> None:

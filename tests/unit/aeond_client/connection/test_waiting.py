@@ -4,7 +4,7 @@ import pytest
 
 from aeond_client.connection.waiting import answer_of, waits
 from aeond_client.errors import NoAnswerError
-from aeond_client.runs import Answer, Problem, Run, RunState
+from aeond_client.records.runs import Answer, Problem, Run, RunState
 
 
 def test_an_answer_is_an_answer_whatever_the_state() -> None:

@@ -14,7 +14,7 @@ from aeond_client.events import (
     RunEnded,
     TextDelta,
 )
-from aeond_client.runs import RunState
+from aeond_client.records.runs import RunState
 from aeond_client.watching.following import SETTLED_SECONDS, STREAM_SECONDS, Follower, Outage
 
 

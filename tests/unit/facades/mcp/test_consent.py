@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from aeond.facades.mcp.consent import approval_form, question_form, request_for
-from aeond_client.judgements import ApprovalRequest, CallPreview, Question
-from aeond_client.runs import Run, RunState
-from aeond_client.tools import ToolCall
+from aeond_client.records.judgements import ApprovalRequest, CallPreview, Question
+from aeond_client.records.runs import Run, RunState
+from aeond_client.records.tools import ToolCall
 
 APPROVAL = ApprovalRequest(
     "s1.1",

@@ -7,8 +7,8 @@ import pytest
 
 from aeond.facades.mcp.results import of_error, of_run, of_undo
 from aeond_client.errors import NotFoundError
-from aeond_client.judgements import ApprovalRequest, Question
-from aeond_client.runs import Answer, Problem, RefusedUndo, Run, RunState, UndoneChange, UndoReport
+from aeond_client.records.judgements import ApprovalRequest, Question
+from aeond_client.records.runs import Answer, Problem, RefusedUndo, Run, RunState, UndoneChange, UndoReport
 
 
 def text(result: types.CallToolResult) -> str:

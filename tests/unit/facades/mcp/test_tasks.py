@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from aeond.facades.mcp import tasks
-from aeond_client.runs import PlanStep, Run, RunState, Step, StepState
+from aeond_client.records.runs import PlanStep, Run, RunState, Step, StepState
 
 
 def run(state: RunState, **parts: Any) -> Run:

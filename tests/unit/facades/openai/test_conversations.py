@@ -6,7 +6,7 @@ import pytest
 
 from aeond.facades.openai.conversations import flat, value_of
 from aeond.facades.openai.parts import Said
-from aeond_client.judgements import Question
+from aeond_client.records.judgements import Question
 
 
 def test_one_message_is_the_request() -> None:

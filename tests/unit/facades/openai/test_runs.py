@@ -6,9 +6,9 @@ import pytest
 
 from aeond.facades.openai.parts import Ended, Failed, Usage
 from aeond.facades.openai.runs import approval_text, asked_text, ended, question_text
-from aeond_client.judgements import ApprovalRequest, CallPreview, Question
-from aeond_client.runs import Answer, Problem, Run, RunState
-from aeond_client.tools import ToolCall
+from aeond_client.records.judgements import ApprovalRequest, CallPreview, Question
+from aeond_client.records.runs import Answer, Problem, Run, RunState
+from aeond_client.records.tools import ToolCall
 
 USAGE = Usage(5, 3)
 

@@ -1,10 +1,10 @@
-"""Generates the records of aeond_client and their readers from the contract and client.toml."""
+"""The records of aeond_client and their fields, as the contract and client.toml describe them."""
 # ruff: noqa: INP001 (a program beside the contracts, not a package)
 
+import json
 import re
-import textwrap
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,11 +17,12 @@ from google.protobuf.descriptor_pb2 import (
 )
 
 RULES: dict[str, Any] = tomllib.loads(Path(__file__).with_name("client.toml").read_text(encoding="utf-8"))
-RECORDS: dict[str, dict[str, dict[str, Any]]] = RULES["records"]
 ENUMS: dict[str, dict[str, dict[str, Any]]] = RULES["enums"]
+# The module of events with the kinds that have no entry.
+OTHER_KINDS = "runs"
 
 MARK = "# Generated from protos/ by `make proto`; never edited.\n"
-WIDTH = 100
+
 TYPE = FieldDescriptorProto
 NUMBERS = {
     TYPE.TYPE_DOUBLE: ("float", "0.0"),
@@ -31,60 +32,31 @@ NUMBERS = {
 }
 SCALARS = {**NUMBERS, TYPE.TYPE_BOOL: ("bool", "False"), TYPE.TYPE_STRING: ("str", '""')}
 
-# The module before a name: records import each other's names, readers the modules.
-LOCAL = re.compile(r"\b[a-z]+\.(?=[A-Z])")
-
-EVENTS_END = '''
-@dataclass(frozen=True, slots=True)
-class UnknownKind:
-    """An event for which this client has no class; `name` is its name in the contract ("" if the daemon is
-    newer than the contract). It is numbered like any other event.
-    """
-
-    name: str = ""
+# The rules of the records by package, module and name.
+Packages = dict[str, dict[str, dict[str, dict[str, Any]]]]
 
 
-EventKind = {kinds} | UnknownKind
+@dataclass(frozen=True)
+class Record:
+    """A record: the module that it is in, and its rules from client.toml."""
 
+    package: str
+    module: str
+    name: str
+    rules: dict[str, Any]
 
-@dataclass(frozen=True, slots=True)
-class Event:
-    """An event. `seq` counts from 1 within a run; 0 marks a live update.
+    @property
+    def message(self) -> str:
+        return str(self.rules.get("message", self.name))
 
-    `time` is Unix time in seconds, `elapsed_seconds` the run's working time so far; both are 0 if seq is 0.
-    """
+    @property
+    def path(self) -> str:
+        """The record as readers name it: they import the modules of records, and the package of events."""
+        return f"{self.module if self.package == 'records' else self.package}.{self.name}"
 
-    run_id: str
-    seq: int
-    time: float
-    elapsed_seconds: float
-    kind: EventKind
-'''
-
-READERS_START = '''"""Converts wire messages to records. Values added by a newer daemon become `unspecified`."""
-
-from collections.abc import Callable
-from typing import Any
-
-from aeond.api.v1 import {contracts}
-from aeond_client import {modules}
-from aeond_client.calls import values
-
-
-def event(wire: events_pb2.Event) -> events.Event:
-    return events.Event(
-        wire.run_id, wire.seq, values.seconds(wire.time), wire.elapsed_seconds, _kind(wire)
-    )
-
-
-def _kind(wire: events_pb2.Event) -> events.EventKind:
-    name = wire.WhichOneof("kind")
-    if name is None:
-        return events.UnknownKind()
-    read = _KINDS.get(name)
-    return read(getattr(wire, name)) if read else events.UnknownKind(name)
-
-'''
+    @property
+    def reader(self) -> str:
+        return re.sub(r"(?<!^)(?=[A-Z])", "_", self.name).lower()
 
 
 @dataclass(frozen=True)
@@ -148,85 +120,23 @@ class Contract:
         return self.find(found.type_name.rpartition(".")[2], rest) if rest else (message, found)
 
 
-class Code:
-    """The source texts of the records and their readers."""
+class Shapes:
+    """The records with their fields: names, types, defaults, and the expressions that read them."""
 
     def __init__(self, found: FileDescriptorSet) -> None:
         self.contract = Contract(found)
-        for message in self.contract.kinds.values():
-            RECORDS["events"].setdefault(message, {})
-        self.modules = {rules.get("message", name): (module, name) for module, name, rules in records()}
-
-    def files(self) -> Iterator[tuple[str, str]]:
-        """Each file of the package with its source, not yet formatted."""
-        for module in RECORDS:
-            yield f"{module}.py", MARK + self.module(module)
-        yield "calls/reading.py", MARK + self.readers()
-
-    def module(self, module: str) -> str:
-        parts = [f'"""{RULES["docs"][module]}"""', self.imports(module)]
-        parts += [self.enum(name, rules) for name, rules in ENUMS.get(module, {}).items()]
-        parts += [self.record(name, rules) for name, rules in RECORDS[module].items()]
-        if module == "events":
-            parts.append(EVENTS_END.replace("{kinds}", " | ".join(self.contract.kinds.values())))
-        return "\n\n".join(parts)
-
-    def imports(self, module: str) -> str:
-        """Imports everything that might be needed; the formatter removes the rest."""
-        lines = [
-            "from dataclasses import dataclass, field",
-            "from enum import StrEnum",
-            "from typing import Any",
+        self.packages = packages(self.contract.kinds.values())
+        self.records = [
+            Record(package, module, name, rules)
+            for package, modules in self.packages.items()
+            for module, names in modules.items()
+            for name, rules in names.items()
         ]
-        for other, found in RECORDS.items():
-            if other == module:
-                break
-            names = [*ENUMS.get(other, ()), *found]
-            lines.append(f"from aeond_client.{other} import {', '.join(names)}")
-        return "\n".join(lines)
+        self.by_message = {record.message: record for record in self.records}
 
-    def enum(self, name: str, rules: dict[str, Any]) -> str:
-        lines = [f"class {name}(StrEnum):", docstring(self.contract.comments[name, ""])]
-        values = self.contract.enums[name].value
-        prefix = values[0].name.removesuffix("UNSPECIFIED")
-        for value in values:
-            comment = self.contract.comments[name, value.name]
-            if not value.number:
-                comment = rules.get("unspecified", "")
-            if comment:
-                word = value.name.removeprefix(prefix)
-                lines.append(f'    {word} = "{word.lower()}"\n{docstring(comment)}')
-        return "\n".join(lines) + members(rules)
-
-    def record(self, name: str, rules: dict[str, Any]) -> str:
-        lines = ["@dataclass(frozen=True, slots=True)", f"class {name}:"]
-        lines.append(docstring(self.contract.comments[rules.get("message", name), ""]) + "\n")
-        for field in self.fields(name, rules):
-            default = f" = {field.default}" if field.default else ""
-            lines.append(f"    {field.name}: {LOCAL.sub('', field.type + default)}")
-            if field.comment:
-                lines.append(docstring(field.comment))
-        return "\n".join(lines) + members(rules)
-
-    def readers(self) -> str:
-        parts = []
-        for module, name, rules in records():
-            message = rules.get("message", name)
-            wire = f"{self.contract.contracts[message]}.{message}"
-            read = [f"{field.name}={field.reader}" for field in self.fields(name, rules)]
-            parts.append(
-                f"def {snake(name)}({'' if read else '_'}wire: {wire}) -> {module}.{name}:\n"
-                f"    return {module}.{name}({', '.join(read)})"
-            )
-        kinds = [f'    "{field}": {snake(message)},' for field, message in self.contract.kinds.items()]
-        parts.append("\n".join(["_KINDS: dict[str, Callable[[Any], events.EventKind]] = {", *kinds, "}"]))
-        start = READERS_START.replace("{modules}", ", ".join(RECORDS))
-        start = start.replace("{contracts}", ", ".join(sorted(set(self.contract.contracts.values()))))
-        return start + "\n\n".join(parts)
-
-    def fields(self, name: str, rules: dict[str, Any]) -> list[Field]:
+    def fields(self, record: Record) -> list[Field]:
         """The fields of a record, those without a default first."""
-        message = rules.get("message", name)
+        message, rules = record.message, record.rules
         paths: dict[str, str] = rules.get("from", {})
         moved = {path.partition(".")[0] for path in paths.values()}
         found: dict[str, Field] = {}
@@ -244,7 +154,7 @@ class Code:
             )
         first = [*rules.get("required", ()), *rules.get("order", ())]
         if unknown := set(first) - set(found):
-            raise SystemExit(f"client.toml: {name} has no field {', '.join(sorted(unknown))}")
+            raise SystemExit(f"client.toml: {record.name} has no field {', '.join(sorted(unknown))}")
         return [found[place] for place in first] + [f for f in found.values() if f.name not in first]
 
     def field(self, message: str, name: str, path: str, rules: dict[str, Any]) -> Field:
@@ -285,18 +195,18 @@ class Code:
     def message_shape(
         self, field: FieldDescriptorProto, message: str, wire: str, *, required: bool
     ) -> tuple[str, str, str]:
-        if message not in self.modules:
+        if message not in self.by_message:
             raise SystemExit(
                 f"client.toml: no record for {message}, the type of {field.name}: add or hide it"
             )
-        module, record = self.modules[message]
-        read = snake(record)
+        record = self.by_message[message]
+        kind, read = record.path, record.reader
         if field.label == TYPE.LABEL_REPEATED:
-            return f"tuple[{module}.{record}, ...]", "()", f"tuple(map({read}, {wire}))"
+            return f"tuple[{kind}, ...]", "()", f"tuple(map({read}, {wire}))"
         if required or message in RULES["whole"]:
-            return f"{module}.{record}", f"field(default_factory={record})", f"{read}({wire})"
+            return kind, f"field(default_factory={record.name})", f"{read}({wire})"
         parent, _, last = wire.rpartition(".")
-        return f"{module}.{record} | None", "None", f'{read}({wire}) if {parent}.HasField("{last}") else None'
+        return f"{kind} | None", "None", f'{read}({wire}) if {parent}.HasField("{last}") else None'
 
     def enum_shape(self, enum: str, wire: str) -> tuple[str, str, str]:
         words = f"{self.contract.contracts[enum]}.{enum}"
@@ -308,22 +218,16 @@ class Code:
         return "str", '""', f"values.{read}({words}, {wire})"
 
 
-def records() -> Iterator[tuple[str, str, dict[str, Any]]]:
-    for module, found in RECORDS.items():
-        for name, rules in found.items():
-            yield module, name, rules
+def packages(kinds: Iterable[str]) -> Packages:
+    """The packages with all records, also those of the kinds of events that client.toml does not list."""
+    events = {module: dict(names) for module, names in RULES["events"].items()}
+    listed = {name for names in events.values() for name in names}
+    events[OTHER_KINDS] |= {kind: {} for kind in kinds if kind not in listed}
+    return {"records": RULES["records"], "events": events}
 
 
-def docstring(text: str) -> str:
-    text = text.replace('"', "'") if text.endswith('"') else text
-    lines = textwrap.wrap(f'"""{text}"""', WIDTH, break_long_words=False, break_on_hyphens=False)
-    return textwrap.indent("\n".join(lines), "    ")
-
-
-def members(rules: dict[str, Any]) -> str:
-    extra = rules.get("extra", "")
-    return "\n" + textwrap.indent(extra, "    ") if extra else ""
-
-
-def snake(name: str) -> str:
-    return re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower()
+def face(text: str, package: str, modules: dict[str, list[str]]) -> str:
+    """The `__init__.py` of a package that exports the names of its modules."""
+    imports = [f"from {package}.{module} import {', '.join(names)}" for module, names in modules.items()]
+    exported = sorted(name for names in modules.values() for name in names)
+    return "\n".join([MARK + text, *imports, "", f"__all__ = {json.dumps(exported)}"])

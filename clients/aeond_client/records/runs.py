@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from aeond_client.judgements import ApprovalRequest, Question, TaskProfile
-from aeond_client.tools import RecordedEffect
+from aeond_client.records.judgements import ApprovalRequest, Question, TaskProfile
+from aeond_client.records.tools import RecordedEffect
 
 
 class RunState(StrEnum):

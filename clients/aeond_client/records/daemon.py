@@ -3,7 +3,7 @@
 
 from dataclasses import dataclass
 
-from aeond_client.models import Engine
+from aeond_client.records.models import Engine
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@
 from dataclasses import dataclass, field
 from typing import Any
 
-from aeond_client.tools import ToolCall
+from aeond_client.records.tools import ToolCall
 
 
 @dataclass(frozen=True, slots=True)

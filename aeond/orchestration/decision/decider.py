@@ -275,7 +275,8 @@ class Decider:
         """Whether what was found out is to be used for a change. A question may name a file that is missing, and nothing was found."""
         subject = await self.subjects.of(self.llm, snapshot, grant)
         makes_file = bool(found) and names_new_file(snapshot, situation)
-        return makes_file or goes_on_after_question(snapshot.text) or not subject.wants_no_change
+        goes_on = goes_on_after_question(snapshot.text) and not subject.surely_asks
+        return makes_file or goes_on or not subject.wants_no_change
 
     async def _undone(
         self,

@@ -38,6 +38,7 @@ _SURELY_NO_CHANGE_BELOW: Final = -2.5
 # Log-odds of an intent to ask, less those of a change; it has to be much lower where a calculation is likely.
 _ASKS_FROM: Final = 1.0
 _COMPUTES_FROM: Final = -1.0
+_SURELY_ASKS_FROM: Final = 1.5
 _INTENTS: Final = (ASKS, TELLS, EDITS, ACTS)
 
 
@@ -84,6 +85,15 @@ class Subject:
         )
 
     @property
+    def surely_asks(self) -> bool:
+        """Whether nothing but an answer is wanted, also where another sentence follows the question: most of these only say where to
+        look or how to answer."""
+        if self._intent_is_known:
+            return self._asking >= _SURELY_ASKS_FROM
+        odds = log_odds(self.likely, _subject_of, CHANGE)
+        return any(map(_subject_of, self.likely)) and odds <= _SURELY_NO_CHANGE_BELOW
+
+    @property
     def is_beyond(self) -> bool:
         """Whether something is to be done of which only tools of other authors may be capable: calls, letters, orders, machines."""
         return log_odds(self.intent, _intent_of, ACTS) > 0
@@ -104,10 +114,14 @@ class Subject:
         return any(map(_intent_of, self.intent))
 
     @property
+    def _asking(self) -> float:
+        """Log-odds of an intent to ask, less those of a change."""
+        return log_odds(self.intent, _intent_of, ASKS) - log_odds(self.likely, _subject_of, CHANGE)
+
+    @property
     def _does_not_ask(self) -> bool:
-        odds = log_odds(self.intent, _intent_of, ASKS) - log_odds(self.likely, _subject_of, CHANGE)
         asks_from = _COMPUTES_FROM if self.is_computation() else _ASKS_FROM
-        return self._intent_is_known and odds < asks_from
+        return self._intent_is_known and self._asking < asks_from
 
 
 class Subjects:

@@ -130,13 +130,21 @@ async def test_other_runs_are_decided_about() -> None:
 
 @pytest.mark.parametrize("request_", ["Sails into sails.txt", "Which sails? Then note them."])
 async def test_more_than_an_answer_may_be_wanted(request_: str) -> None:
-    """Where a new file is named, or a sentence follows a question, the run goes on with a decision; an answer of its is the one that
-    was found."""
-    subject, llm = decider("They are red.", looks=True)
+    """Where a new file is named, or a sentence follows a question that may order something, the run goes on with a decision; an answer
+    of its is the one that was found."""
+    perhaps = {"files": -0.3, "do": -1.5}
+    subject, llm = decider("They are red.", perhaps, looks=True)
     assert await next_call(subject, asked(LOOKED, request=request_)) == ToolCall("look", {"path": "club.md"})
     assert str(llm.requests[-1].messages[-1].content).endswith("Found: They are red.")
-    subject, _ = decider("They are red.")
+    subject, _ = decider("They are red.", perhaps)
     assert await answer(subject, asked(LOOKED, request=request_)) == "They are red."
+
+
+async def test_a_sentence_that_orders_nothing_ends_the_run_with_the_answer() -> None:
+    """A sentence after a question leads to no decision where the model is sure that the person only asks."""
+    subject, llm = decider("They are red.", looks=True)
+    assert await answer(subject, asked(LOOKED, request="Which sails? It is in boat.txt.")) == "They are red."
+    assert len(llm.requests) == 2
 
 
 async def test_a_run_without_an_executed_step_is_decided_about() -> None:

@@ -28,9 +28,12 @@ from aeond.orchestration.prompts.decision_prompts import composing_opening, remo
 from aeond.orchestration.prompts.preamble import Preamble
 from aeond.orchestration.prompts.subject_prompts import (
     content_messages,
+    intent_messages,
+    not_found_messages,
     place_messages,
     results_messages,
     subject_messages,
+    update_messages,
 )
 from aeond.orchestration.refinement.refiner import ModelRefiner
 from aeond.orchestration.repair.constrained_model import ConstrainedModel
@@ -102,6 +105,7 @@ def usual_openings(
         yield decisions().opening(specs, "")
         if llm.capabilities.likely:
             yield _fixed(subject_messages(""))
+            yield _fixed(intent_messages(""))
             yield _fixed(place_messages("", Situation()))
             yield _fixed(content_messages(""))
             yield _fixed(removal_messages("", ""))
@@ -111,6 +115,8 @@ def usual_openings(
             )
         if llm.capabilities.likely and not llm.capabilities.tool_calls:
             yield _fixed(results_messages(RunSnapshot(""), Situation(), ()))
+            yield _fixed(update_messages("", ""))
+            yield _fixed(not_found_messages("", (), ()))
         yield Preamble(registry, validator).usual()
         yield _fixed(dependence_messages("", ""))
         yield from (

@@ -15,7 +15,7 @@ import pytest
 from aeond.capabilities.tools.relevance import related_lines
 from aeond.domain.tools import ToolSpec
 from aeond.orchestration.decision import decider, next_action
-from aeond.orchestration.decision.conversations import redirection
+from aeond.orchestration.decision.conversations import composing, redirection
 from aeond.orchestration.decision.conversations.composing import Composer
 from aeond.orchestration.decision.conversations.part_or_whole import PartOrWhole
 from aeond.orchestration.decision.conversations.redirection import Redirection
@@ -49,6 +49,7 @@ MECHANISMS: Final = {
     "calculation": Mechanism(Redirection, "of_calculation", None, plain=True),
     "first call": Mechanism(Redirection, "of_call", None),
     "first answer": Mechanism(Redirection, "of_text", None),
+    "update": Mechanism(composing, "overwrites", False),
     "content": Mechanism(redirection, "comes_from_files", False),
     "new files": Mechanism(redirection, "names_new_file", False, plain=True),
     "lines": Mechanism(related_lines, "rank", (), plain=True),

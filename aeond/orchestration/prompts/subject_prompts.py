@@ -105,6 +105,35 @@ _PLACES: Final = (
     ("my berth is number 12 from March on", MEMORY),
     ("Lena has paid", FILE),
 )
+UPDATE: Final = "update"
+NEW: Final = "new"
+_UPDATE_RULES: Final = """\
+A person says something to an assistant. Say in one word whether it is an update (what is remembered here is the very thing that the \
+person speaks of, and it has changed or was wrong) or new (the person speaks of another thing, even if it is alike)."""
+_UPDATES: Final = (
+    ("gate code = 7714", "by the way the gate code is 9021 now", UPDATE),
+    ("boat length = 6.4 m", "retiens que le mât fait 9 mètres", NEW),
+    (
+        "sailmaker = Otto, at the pier, 45 euros an hour",
+        "Otto nimmt jetzt 50 Euro, sonst alles wie gehabt",
+        UPDATE,
+    ),
+    ("spare oar = in the shed", "the spare anchor is in the cabin", NEW),
+    (
+        "harbour office = open Monday to Friday, 8 to 12",
+        "the harbour office is open till 2 from May on",
+        UPDATE,
+    ),
+    ("Lena's birthday = 3 May", "Omar's birthday is on 9 June", NEW),
+    ("puesto = 12", "a partir de marzo mi puesto es el 14", UPDATE),
+    ("boat name = Ida", "das Beiboot heißt Luna", NEW),
+    ("oar = in the shed", "what you know of the oar is wrong, it hangs in the cabin", UPDATE),
+    ("length of the boat = 6.4 m", "the mast is 9 m long", NEW),
+    ("sailmaker = Otto", "our new sailmaker is Greta", UPDATE),
+    ("gate code = 7714", "the shed has the code 3316", NEW),
+    ("spare oar = in the shed", "la rame de rechange est dans la cabine", UPDATE),
+    ("phone of the harbour = 555 0142", "pani Kowalska ma numer 555 0178", NEW),
+)
 SAID: Final = "said"
 FILES: Final = "files"
 _CONTENT_RULES: Final = """\
@@ -253,6 +282,21 @@ def place_messages(request: str, situation: Situation) -> tuple[Message, ...]:
     ]
     asked = "\n".join(part for part in (facts_text(situation), _request(request)) if part)
     return (Message(Role.SYSTEM, _PLACE_RULES), *shots, Message(Role.USER, asked))
+
+
+def update_messages(request: str, fact: str) -> tuple[Message, ...]:
+    """Asks whether the request updates the fact; the reply is one word. What is remembered stands last: before the request, a small
+    model took what is alike for the same."""
+    shots = [
+        message
+        for known, said, word in _UPDATES
+        for message in (
+            Message(Role.USER, f"{_request(said)}\nRemembered: {known}"),
+            Message(Role.AGENT, word),
+        )
+    ]
+    asked = Message(Role.USER, f"{_request(request)}\nRemembered: {fact}")
+    return (Message(Role.SYSTEM, _UPDATE_RULES), *shots, asked)
 
 
 def reply_messages(

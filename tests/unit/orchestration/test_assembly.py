@@ -19,9 +19,12 @@ from aeond.orchestration.prompts.decision_prompts import composing_opening, remo
 from aeond.orchestration.prompts.preamble import Preamble
 from aeond.orchestration.prompts.subject_prompts import (
     content_messages,
+    intent_messages,
+    not_found_messages,
     place_messages,
     results_messages,
     subject_messages,
+    update_messages,
 )
 from aeond.orchestration.repair.supervisor import Supervisor
 from tests.support.deciders import WholeTool
@@ -86,11 +89,14 @@ def test_prompts_of_a_run_begin_as_the_warm_up_reads_them() -> None:
     expected = (
         decisions.opening(tools.specs(), ""),
         subject_messages("b")[:-1],
+        intent_messages("b")[:-1],
         place_messages("b", Situation())[:-1],
         content_messages("b")[:-1],
         removal_messages("a", "b")[:-1],
         composing_opening(NOTE),
         results_messages(run, Situation(), ())[:-1],
+        update_messages("b", "a = c")[:-1],
+        not_found_messages("b", ("a",), ())[:-1],
         Preamble(tools, check).messages(run),
         *(messages[:-1] for messages in questions),
     )

@@ -1,6 +1,7 @@
 """The conversation in which a small model writes the changes of a file: with the file in view, and its lines as values.
 
-A small model that names the old text from memory names the wrong line, or replaces a line where one is to be added.
+A small model that names the old text from memory names the wrong line, or replaces a line where one is to be added. A list item is
+named without its marker: a model that is to tick something off otherwise begins with a ticked box, and so names an item that is done.
 ADR 0091 has the measurements.
 """
 
@@ -10,6 +11,7 @@ from typing import Final
 
 from aeond.capabilities.tools.files.contained_files import ContainedFiles
 from aeond.capabilities.tools.files.path_matching import PathMatching, Wanted, file_target
+from aeond.capabilities.tools.files.text_edits import item_text
 from aeond.capabilities.tools.relevance.line_ranking import Line, rank
 from aeond.capabilities.tools.trust import Trusts
 from aeond.capabilities.tools.worker_threads import Stopped, WorkerThreads
@@ -36,12 +38,12 @@ _EXAMPLES: Final[tuple[tuple[str, str, JsonValue], ...]] = (
     (
         "todo.md:\n# To do\n- [ ] paint\n- [ ] rope\n- [ ] two lamps",
         "we don't need the rope any more, drop it. I also want varnish and a new oar",
-        [{"remove": "- [ ] rope"}, {"add": "- [ ] varnish"}, {"add": "- [ ] a new oar"}],
+        [{"remove": "rope"}, {"add": "- [ ] varnish"}, {"add": "- [ ] a new oar"}],
     ),
     (
         "winter.md:\n# Winter\n- [ ] take the mast down\n- [ ] wax the hull",
         "maszt już leży na brzegu",
-        [{"replace": "- [ ] take the mast down", "with": "- [x] take the mast down"}],
+        [{"replace": "take the mast down", "with": "- [x] take the mast down"}],
     ),
     (_BERTH, "On m'a donné la place 15", [{"replace": '  "berth": 12,', "with": '  "berth": 15,'}]),
     (
@@ -86,7 +88,7 @@ class EditConversation:
         except UnicodeDecodeError:
             return None
         shown = shown_lines(lines, path, request)
-        named = [line for line in dict.fromkeys(shown) if any(map(str.isalnum, line))]
+        named = names_of([line for line in dict.fromkeys(shown) if any(map(str.isalnum, line))])
         if not named or sum(map(len, shown)) > MAX_SHOWN_CHARS:
             return None
         return CompositionView("\n".join([f"{path}:", *shown]), _schema(named))
@@ -107,6 +109,12 @@ def shown_lines(lines: Sequence[str], path: str, request: str) -> Sequence[str]:
         shown.append(lines[number])
         before = number
     return shown
+
+
+def names_of(lines: Sequence[str]) -> Sequence[str]:
+    """The lines, list items without their markers where that leaves them different from all others."""
+    texts = [item_text(line) for line in lines]
+    return [text if texts.count(text) == 1 else line for line, text in zip(lines, texts, strict=True)]
 
 
 def _schema(lines: Sequence[str]) -> JsonObject:

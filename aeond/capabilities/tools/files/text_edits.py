@@ -63,7 +63,10 @@ def with_line_breaks(text: str, path: str) -> str:
 
 @frozen
 class Replacement:
-    """`new` in the place of `old`; an empty `new` removes it, with its line if nothing else is left."""
+    """`new` in the place of `old`; an empty `new` removes it, with its line if nothing else is left.
+
+    Where `old` begins a list item and `new` is a whole one, it takes the place of the item, but for the bullet or number.
+    """
 
     old: str
     new: str
@@ -106,6 +109,7 @@ def _replaced(text: str, old: str, new: str, path: str) -> tuple[str, str]:
     if new == "":
         start, end = _whole_line(text, start, end)
         return text[:start] + text[end:], f"removed: {_shown(text[start:end])}"
+    start, new = _as_item(text, start, new)
     changed = text[:start] + new + text[end:]
     return changed, f"now: {_shown(_lines_around(changed, start, start + len(new)))}"
 
@@ -177,6 +181,21 @@ def _as_rows(text: str, addition: str, path: str) -> str:
 def _without_unit(cell: str, column: str) -> str:
     measured = _MEASURED.fullmatch(cell)
     return measured[1] if measured and measured[2][:_UNIT_CHARS].casefold() in column else cell
+
+
+def item_text(line: str) -> str:
+    """The line without the marker of a list and its box; the line itself if it is no list item."""
+    item = _LIST_ITEM.match(line)
+    return line[item.end() - 1 :] if item else line
+
+
+def _as_item(text: str, start: int, new: str) -> tuple[int, str]:
+    """Where to begin, and the text without bullet or number, if it is a whole list item for the text of one."""
+    first, last = _line_bounds(text, start, start)
+    own, item = _LIST_ITEM.match(text[first:last]), _LIST_ITEM.match(new)
+    if own is None or item is None or start != first + own.end() - 1:
+        return start, new
+    return first + own.end("space"), new[item.end("space") :]
 
 
 def _sets_apart(line: str) -> bool:

@@ -20,6 +20,7 @@ from aeond.frozen import frozen
 from aeond.orchestration.budget.budgeted_llm import USEFUL_TOKENS, BudgetedLLM, is_cut
 from aeond.orchestration.context.prompt_fitting import fit_prompt
 from aeond.orchestration.decision.conversations.knowledge import repeats_a_fact
+from aeond.orchestration.decision.conversations.update import overwrites
 from aeond.orchestration.decision.results import results_length, turns_of
 from aeond.orchestration.decision.schema import ANSWER
 from aeond.orchestration.prompts.decision_prompts import composing_messages
@@ -53,8 +54,8 @@ class Composer:
         grant: Grant,
         found: str = "",
     ) -> ToolCall | None:
-        """The call with its composed arguments; `found` is what was found out from the steps. What is to be kept in memory and repeats a fact is written again without facts in
-        view. None if the tool shows nothing, the budget has no room for it, or
+        """The call with its composed arguments; `found` is what was found out from the steps. What is to be kept in memory and repeats a fact, or would
+        overwrite one that the request does not update, is written again without facts in view. None if the tool shows nothing, the budget has no room for it, or
         the model writes nothing that the tool takes."""
         composition = spec.composition
         view = await self.invoker.composition_view(call, run.tool_context("", ""), run.text)
@@ -89,11 +90,16 @@ class Composer:
         whole = replace(call, arguments={**call.arguments, **values})
         if not written.ok or self.validator.validate_tool_call(whole, spec):
             return None
-        kept = " ".join(map(display_json, values.values()))
-        if (
-            spec.effect is Effect.MEMORY
-            and repeats_a_fact(kept, run.text, situation)
-            and grant.left.llm_calls
-        ):
+        if spec.effect is not Effect.MEMORY or grant.left.llm_calls < 1:
+            return whole
+        kept = list(values.values())
+        again = repeats_a_fact(" ".join(map(display_json, kept)), run.text, situation)
+        if again or (self._can_ask(grant) and await overwrites(self.llm, run, situation, kept, grant)):
             return await self.complete(call, spec, run, replace(situation, facts=()), steps, grant, found)
         return whole
+
+    def _can_ask(self, grant: Grant) -> bool:
+        """Whether a small model can be asked in one word, and a call is left to write again."""
+        return (
+            self.llm.capabilities.likely and not self.llm.capabilities.tool_calls and grant.left.llm_calls > 1
+        )

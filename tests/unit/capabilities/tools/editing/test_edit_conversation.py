@@ -9,6 +9,7 @@ from aeond.capabilities.tools.editing.edit_conversation import (
     MAX_SEEN_BYTES,
     MAX_SHOWN_LINES,
     EditConversation,
+    names_of,
 )
 from aeond.capabilities.tools.editing.writing import EditFileArguments
 from aeond.capabilities.tools.files.contained_files import ContainedFiles
@@ -37,13 +38,29 @@ def admits(view: CompositionView, value: JsonValue) -> bool:
 
 
 async def test_the_file_is_in_view_and_its_lines_are_values(tmp_path: Path) -> None:
-    """The view shows the whole file that the path means, and the changes may name its lines and no others."""
+    """The view shows the whole file that the path means, and the changes may name its lines and no others, list items without their markers."""
     view = await shown_of(tmp_path, LIST)
     assert view is not None
     assert view.text == f"list.md:\n{LIST.rstrip()}"
-    assert admits(view, [{"remove": "- map"}, {"replace": "- rope", "with": "- cord"}, {"add": "- tent"}])
-    for wrong in ([{"remove": "- tent"}], [{"remove": ""}], [], [{"add": "a"}] * (MAX_CHANGES + 1)):
+    assert admits(view, [{"remove": "map"}, {"replace": "rope", "with": "- cord"}, {"add": "- tent"}])
+    for wrong in (
+        [{"remove": "- map"}],
+        [{"remove": "tent"}],
+        [{"remove": ""}],
+        [],
+        [{"add": "a"}] * (MAX_CHANGES + 1),
+    ):
         assert not admits(view, wrong)
+
+
+def test_equal_list_items_keep_their_markers() -> None:
+    """A list item whose text is that of another line is named with its marker."""
+    assert names_of(["# Week", "- [ ] swim", "- [x] read", "* swim"]) == [
+        "# Week",
+        "- [ ] swim",
+        "read",
+        "* swim",
+    ]
 
 
 def test_the_examples_are_valid_changes() -> None:

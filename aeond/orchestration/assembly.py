@@ -28,6 +28,7 @@ from aeond.orchestration.prompts.decision_prompts import composing_opening, remo
 from aeond.orchestration.prompts.preamble import Preamble
 from aeond.orchestration.prompts.subject_prompts import (
     content_messages,
+    extent_messages,
     intent_messages,
     not_found_messages,
     place_messages,
@@ -108,6 +109,7 @@ def usual_openings(
             yield _fixed(intent_messages(""))
             yield _fixed(place_messages("", Situation()))
             yield _fixed(content_messages(""))
+            yield _fixed(extent_messages(""))
             yield _fixed(removal_messages("", ""))
         if not llm.capabilities.tool_calls:
             yield from (

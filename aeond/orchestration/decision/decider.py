@@ -30,6 +30,7 @@ from aeond.orchestration.answer.equations import Computes, computes_nothing, cor
 from aeond.orchestration.context.new_files import names_file, names_new_file
 from aeond.orchestration.context.statements import goes_on_after_question
 from aeond.orchestration.decision.conversations.composing import Composer
+from aeond.orchestration.decision.conversations.extent import wants_one_thing
 from aeond.orchestration.decision.conversations.knowledge import computed_reply, general_reply
 from aeond.orchestration.decision.conversations.redirection import Redirection
 from aeond.orchestration.decision.conversations.results_reply import (
@@ -50,7 +51,7 @@ from aeond.orchestration.decision.interfaces import (
 )
 from aeond.orchestration.decision.next_action import NextAction
 from aeond.orchestration.decision.offers import Offers
-from aeond.orchestration.decision.results import MAX_RESULT_CHARS, executed, turns_of
+from aeond.orchestration.decision.results import MAX_RESULT_CHARS, executed, report_of, turns_of
 from aeond.orchestration.interfaces import Judgement, RouteChoice, discard_text
 from aeond.orchestration.planning.plan_parsing import describe_call
 from aeond.orchestration.prompts.decision_prompts import REPEATED
@@ -63,6 +64,7 @@ UNSUPPORTED: Final = 0.5  # confidence of an answer that rests on no result
 NOT_FULFILLED: Final = "the request was not carried out"
 
 _LOOKS: Final = 2  # before a decision about a request whose answer no look has shown
+_MAX_REPORT_CHARS: Final = 400
 _REPLY_CALLS: Final = 2  # a question about the subject, and an answer from the results
 _NEXT_CALL: Final = Amounts(ttl=1, tool_calls=1, passes=1)
 
@@ -112,6 +114,8 @@ class Decider:
     async def evaluate(self, snapshot: RunSnapshot, grant: Grant) -> Outcome[Judgement]:
         situation = await self.situations.observe(snapshot)
         offer = await self.offers.next(snapshot, situation) if _may_go_on(snapshot) else Offer()
+        if report := await self._report(snapshot, grant):
+            return success(_ended(snapshot, "ANSWERED", report))
         looked = self._has_only_looked(snapshot)
         if looked and (call := self._reading(snapshot, situation, offer, named=True)) is not None:
             return success(_going_on(snapshot, call))
@@ -220,6 +224,17 @@ class Decider:
             return await self._action.choose(snapshot, situation, offer, grant, on_text)
         on_text(given.text)
         return decided
+
+    async def _report(self, snapshot: RunSnapshot, grant: Grant) -> str:
+        """What the tool reports whose call has just made the one change that a small model was asked for; "" for other runs."""
+        steps = executed(snapshot)
+        if not steps or steps[-1].state is not StepState.SUCCEEDED or not _is_unrestricted(snapshot):
+            return ""
+        if not self.offers.changes(steps[-1].step.tool_call) or not self._redirection.can_ask(grant):
+            return ""
+        report = report_of(steps[-1])
+        fits = 0 < len(report) <= _MAX_REPORT_CHARS
+        return report if fits and await wants_one_thing(self.llm, snapshot, grant) else ""
 
     def _has_only_looked(self, snapshot: RunSnapshot) -> bool:
         """Whether all steps of a small model's run without restrictions looked something up or computed, the last one with success."""

@@ -11,7 +11,7 @@ from aeond.domain.runs.situations import Situation
 from aeond.domain.tools import Effect, ToolCall, ToolSpec
 from aeond.frozen import frozen
 from aeond.orchestration.context.statements import gives_operands
-from aeond.orchestration.decision.interfaces import Offer, looks_here
+from aeond.orchestration.decision.interfaces import Offer, acts_here, looks_here
 from aeond.orchestration.decision.schema import ANSWER, CANNOT, MAX_VALUES, PLAN
 from aeond.orchestration.execution.tool_visibility import offered_tools, usual_tools
 from aeond.ports import ToolInvoker, ToolRegistry
@@ -60,10 +60,18 @@ class Offers:
 
     def looks(self, call: ToolCall | None, effects: Collection[Effect] = (Effect.READ, Effect.PURE)) -> bool:
         """Whether the call is one of a tool that only looks up what exists here, or computes, with one of these effects."""
-        spec = next(
+        spec = self._spec(call)
+        return spec is not None and looks_here(spec) and spec.effect in effects
+
+    def changes(self, call: ToolCall | None) -> bool:
+        """Whether the call is one of a tool that is known to change what exists here."""
+        spec = self._spec(call)
+        return spec is not None and acts_here(spec)
+
+    def _spec(self, call: ToolCall | None) -> ToolSpec | None:
+        return next(
             (one for one in self.registry.specs() if call is not None and one.name == call.tool), None
         )
-        return spec is not None and looks_here(spec) and spec.effect in effects
 
     def asking(self, run: RunSnapshot) -> Offer:
         """The tools that ask the user; a refusal if there are none."""

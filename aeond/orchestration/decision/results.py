@@ -40,6 +40,13 @@ def result_of(step: StepSnapshot) -> str:
     return f"{step.state}: {step.error or step.reason}"
 
 
+def report_of(step: StepSnapshot) -> str:
+    """What a step reports that succeeded, as one text with the names of what it was about."""
+    if not isinstance(step.output, Mapping):
+        return readable(step.output)
+    return ": ".join(map(_block, _informative_parts(step.output, {}).values()))
+
+
 def readable(output: JsonValue, call: ToolCall | None = None) -> str:
     """The output as text: an object as the text or list that it holds and then `name: value` lines, or those
     alone; an argument of the call that the output repeats is left out."""

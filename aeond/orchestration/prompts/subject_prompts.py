@@ -105,6 +105,26 @@ _PLACES: Final = (
     ("my berth is number 12 from March on", MEMORY),
     ("Lena has paid", FILE),
 )
+ONE: Final = "one"
+SEVERAL: Final = "several"
+_EXTENT_RULES: Final = """\
+A request to an assistant may be for one thing or for several. Say in one word: one or several."""
+_EXTENTS: Final = (
+    ("put varnish on the to-do list and on the one of Omar", ONE),
+    ("who still has to pay, and tell me how much it is together", ONE),
+    ("move the rules into a folder old, then write a new list todo.txt with paint and rope", SEVERAL),
+    ("A list todo.txt with: paint, rope, and two lamps", ONE),
+    ("look up what Lena pays, double it and keep that in mind as my fee", SEVERAL),
+    ("I get seasick, just so you know", ONE),
+    ("Schau nach, wer Schlüssel hat, und streich ihn aus der Liste der Mitglieder", SEVERAL),
+    ("ile kosztuje 12 lamp po 8.50 i 3 liny po 4", ONE),
+    ("cuenta los socios y pon el número en club/count.txt", SEVERAL),
+    ("Lena has moved, her new address is 4 Quay Road and the phone stays", ONE),
+    ("efface la ligne sur le bruit et dis-moi combien de règles il reste", SEVERAL),
+    ("the boat's description in Polish please, as boat_pl.txt", ONE),
+    ("Noise in the club rules should be music, and I need you to remember that Till has left", SEVERAL),
+    ("is ice heavier than water, and why", ONE),
+)
 UPDATE: Final = "update"
 NEW: Final = "new"
 _UPDATE_RULES: Final = """\
@@ -263,6 +283,11 @@ def subject_messages(request: str) -> tuple[Message, ...]:
 def intent_messages(request: str) -> tuple[Message, ...]:
     """Asks what the person does with the request: asks, tells, edits or acts; the reply is one word."""
     return _one_word(_INTENT_RULES, _INTENTS, request)
+
+
+def extent_messages(request: str) -> tuple[Message, ...]:
+    """Asks whether the request is for one thing or for several; the reply is one word."""
+    return _one_word(_EXTENT_RULES, _EXTENTS, request)
 
 
 def content_messages(request: str) -> tuple[Message, ...]:

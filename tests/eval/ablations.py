@@ -50,6 +50,7 @@ MECHANISMS: Final = {
     "first call": Mechanism(Redirection, "of_call", None),
     "first answer": Mechanism(Redirection, "of_text", None),
     "update": Mechanism(composing, "overwrites", False),
+    "unfounded": Mechanism(next_action, "is_unfounded", False, plain=True),
     "report": Mechanism(decider, "wants_one_thing", False),
     "content": Mechanism(redirection, "comes_from_files", False),
     "new files": Mechanism(redirection, "names_new_file", False, plain=True),

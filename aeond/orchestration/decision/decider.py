@@ -113,7 +113,7 @@ class Decider:
 
     async def evaluate(self, snapshot: RunSnapshot, grant: Grant) -> Outcome[Judgement]:
         situation = await self.situations.observe(snapshot)
-        offer = await self.offers.next(snapshot, situation) if _may_go_on(snapshot) else Offer()
+        offer = every = await self.offers.next(snapshot, situation) if _may_go_on(snapshot) else Offer()
         if report := await self._report(snapshot, grant):
             return success(_ended(snapshot, "ANSWERED", report))
         looked = self._has_only_looked(snapshot)
@@ -146,6 +146,12 @@ class Decider:
                 return success(_ended(snapshot, "CANNOT", refusal))
             offer = elsewhere if may_look else offer.beyond(asking=False)
         decided = await self._action.choose(snapshot, situation, offer, grant, discard_text)
+        if looked and self._action.is_unfounded(decided.value, offer, snapshot, situation):
+            if worked_out := await self._worked_out(snapshot, situation, grant):
+                self.findings.keep(snapshot, worked_out)
+                decided = await self._action.choose(snapshot, situation, offer, grant, discard_text)
+            elif len(executed(snapshot)) < _LOOKS and (call := self._reading(snapshot, situation, every)):
+                return success(_going_on(snapshot, call))
         undone = await self._undone(decided.value, offer, snapshot, situation, grant)
         if undone is not None:
             changed = await self._action.choose(snapshot, situation, undone, grant, discard_text)
@@ -283,6 +289,15 @@ class Decider:
                 self.llm, snapshot, situation, turns_of(steps, MAX_RESULT_CHARS), grant
             )
         return self._said(snapshot, await results_reply(self.llm, snapshot, situation, steps, grant))
+
+    async def _worked_out(self, snapshot: RunSnapshot, situation: Situation, grant: Grant) -> str:
+        """What the results show of the request, with its calculations written out and corrected; "" if it may not be shown."""
+        if grant.left.llm_calls <= 1:
+            return ""
+        reply = self._said(
+            snapshot, await results_reply(self.llm, snapshot, situation, executed(snapshot), grant)
+        )
+        return "" if reply == NOT_SHOWN else reply
 
     async def _may_want_change(
         self, snapshot: RunSnapshot, situation: Situation, found: str, grant: Grant

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from aeond.domain.messages import Message
 from aeond.domain.outcome import Outcome, Problem, failure, success
+from aeond.domain.policy import Effect
 from aeond.domain.runs.budgets import Grant
 from aeond.domain.runs.run import RunSnapshot
 from aeond.domain.runs.situations import Situation
@@ -20,7 +21,7 @@ from aeond.orchestration.decision.conversations.part_or_whole import PartOrWhole
 from aeond.orchestration.decision.conversations.redirection import Redirection
 from aeond.orchestration.decision.conversations.results_reply import Findings
 from aeond.orchestration.decision.interfaces import CHANGES, CallTool, Decision, DecisionModel, Offer
-from aeond.orchestration.decision.invention import is_invented
+from aeond.orchestration.decision.invention import is_invented, is_unfounded
 from aeond.orchestration.decision.offers import Offers
 from aeond.orchestration.decision.results import MAX_RESULT_CHARS, executed, results_length, turns_of
 from aeond.orchestration.prompts.decision_prompts import FOUND, request_text
@@ -75,7 +76,9 @@ class NextAction:
         if not steps and isinstance(decided.value, CallTool):
             called = offer.tool(decided.value.call.tool)
             other = await self.redirection.of_call(called, offer, snapshot, situation, grant)
-            if other is not None:
+            if other is None and self.is_unfounded(decided.value, offer, snapshot, situation):
+                other = offer.to_look((Effect.READ,)).about(*situation.nearest)
+            if other is not None and other.tools:
                 offer = other
                 decided = await model.decide(fitted.value.messages, offer, grant, on_text)
         if not isinstance(decided.value, CallTool):
@@ -115,6 +118,17 @@ class NextAction:
         if not await self.composer.shows(call, snapshot):
             return offer.only(spec)
         return Offer(answer=False, refusal=True) if spec.effect in CHANGES else offer.without(spec.name)
+
+    def is_unfounded(
+        self, decision: Decision | None, offer: Offer, snapshot: RunSnapshot, situation: Situation
+    ) -> bool:
+        """Whether a small model would make a file with a number that it was neither told nor shown."""
+        if self.llm.capabilities.tool_calls or not isinstance(decision, CallTool):
+            return False
+        spec = offer.tool(decision.call.tool)
+        shown = [turn.result for turn in turns_of(executed(snapshot), MAX_RESULT_CHARS)]
+        shown.append(self.findings.of(snapshot))
+        return spec is not None and is_unfounded(decision.call, spec, snapshot, situation, shown)
 
     def _invents(
         self, decision: Decision | None, offer: Offer, snapshot: RunSnapshot, situation: Situation

@@ -35,12 +35,14 @@ LEAST_SHARE = 0.1
 class Slot:
     """A place in the engine for one request at a time, and the tokens that it holds.
 
-    `opening` is the prompt opening that was read ahead into it.
+    `opening` is the prompt opening that was read ahead into it. `worth` rises with the tokens that would have to be read again if the
+    slot were used for another prompt, and with the time of its last use.
     """
 
     number: int
     tokens: Sequence[int] = ()
     opening: Sequence[int] = ()
+    worth: int = 0
 
     def known(self, tokens: Sequence[int]) -> int:
         """How many tokens of this prompt, from its beginning, the slot holds."""
@@ -97,6 +99,7 @@ class Prefill:
         self._openings = files.kept()[-MAX_OPENINGS:]  # the last used last
         self._show = show
         self._free = [Slot(number) for number in range(slots)]  # the least recently used first
+        self._age = 0  # the worth of the slot that was given up last
         self._places = anyio.Semaphore(slots)
         self._turn = anyio.Lock()  # one batch at a time; waiting prompts take turns
         self._ahead_slot = anyio.Lock()  # held while a slot is used for reading ahead
@@ -215,14 +218,18 @@ class Prefill:
                 slot.tokens = ()  # after a failure the engine may have dropped what it had read
                 raise
             finally:
+                saved = shared(self._saved_opening(slot.tokens), slot.tokens)
+                slot.worth = self._age + len(slot.tokens) - saved
                 self._free.append(slot)
 
     def _best_slot(self, tokens: Sequence[int], *, ahead: bool) -> Slot:
-        """The slot that holds most of the prompt, or the least recently used one.
+        """The slot that holds most of the prompt, or the one of least worth, of equals the least recently used one.
 
         The latter where no slot holds much of the prompt, and where a saved opening gives as much: it is loaded
-        in milliseconds, and another conversation keeps its slot. An opening does not replace another one while
-        there is another slot.
+        in milliseconds, and another conversation keeps its slot. A question of a few tokens below a saved opening so takes the slot
+        of another such question, and not that of a long conversation, however many are asked between its turns; a slot
+        that is given up raises the worth of those used later (the replacement known as GreedyDual), so that none is kept for ever. An opening does
+        not replace another one while there is another slot.
         """
         free = self._free
         if ahead:
@@ -232,7 +239,9 @@ class Prefill:
         overwrites = len(best.tokens) > known
         longest = max(len(tokens), len(best.tokens))
         if known < LEAST_SHARE * longest or known < saved or (known == saved and overwrites):
-            return free[0]
+            cheapest = min(free, key=lambda slot: slot.worth)
+            self._age = cheapest.worth
+            return cheapest
         return best
 
     async def _read(self, slot: Slot, tokens: Sequence[int], *, background: bool, ahead: bool) -> bool:

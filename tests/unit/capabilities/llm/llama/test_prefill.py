@@ -135,6 +135,28 @@ async def test_another_conversation_keeps_its_slot(world: World) -> None:
     assert (again.slot, again.known_tokens) == (first.slot, len(one))
 
 
+async def test_short_questions_do_not_cost_a_conversation_its_slot(world: World) -> None:
+    """However many questions with saved openings are asked between two turns, what a long conversation has read stays."""
+    openings = [list(range(start, start + 200)) for start in (9000, 9300, 9600)]
+    for opening in openings:
+        await world.read_ahead(opening)
+    first = await world.read(LONG)
+    for number in range(3):
+        for opening in openings:
+            await world.read([*opening, number], fixed=opening)
+    again = await world.read([*LONG, 1])
+    assert (again.slot, again.known_tokens) == (first.slot, len(LONG))
+
+
+async def test_no_conversation_keeps_its_slot_for_ever(world: World) -> None:
+    """What is not asked about again gives way in time to conversations that each have less."""
+    await world.read(LONG)
+    for number in range(3):
+        start = 10_000 * (number + 1)
+        await world.read(list(range(start, start + len(LONG) // 2)))
+    assert (await world.read([*LONG, 1])).known_tokens == 0
+
+
 async def test_openings_that_begin_alike_do_not_cost_each_other_what_was_read(world: World) -> None:
     """A prompt whose opening is in no slot gets it from the file, although a slot has a part of it."""
     plan, route = [*LONG[:100], *range(300)], [*LONG[:100], *range(300, 600)]

@@ -245,12 +245,6 @@ _NOT_FOUND: Final = (
         "In club/members.csv steht nichts darüber, wie tief der Hafen ist.",
     ),
     (
-        ("club/rules.md",),
-        ("fees.md",),
-        "what is in fees.md about guests?",
-        "There is no file fees.md, and I did not find it in club/rules.md.",
-    ),
-    (
         ("boat/engine.log",),
         (),
         "¿cuándo cambiamos el aceite?",
@@ -267,6 +261,12 @@ _NOT_FOUND: Final = (
         ("umowa.txt",),
         "co mówi umowa.txt o pogodzie",
         "Nie ma pliku umowa.txt, a w boat/costs.json nic o tym nie znalazłem.",
+    ),
+    (
+        ("club/rules.md",),
+        ("fees.md",),
+        "what is in fees.md about guests?",
+        "There is no file fees.md, and I did not find it in club/rules.md.",
     ),
 )
 _REPLY_RULES: Final = """\

@@ -122,7 +122,7 @@ class NextAction:
     def is_unfounded(
         self, decision: Decision | None, offer: Offer, snapshot: RunSnapshot, situation: Situation
     ) -> bool:
-        """Whether a small model would make a file with a number that it was neither told nor shown."""
+        """Whether a small model would make a file with a number that stands neither in the request nor in anything shown."""
         if self.llm.capabilities.tool_calls or not isinstance(decision, CallTool):
             return False
         spec = offer.tool(decision.call.tool)

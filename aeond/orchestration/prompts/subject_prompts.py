@@ -310,8 +310,8 @@ def place_messages(request: str, situation: Situation) -> tuple[Message, ...]:
 
 
 def update_messages(request: str, fact: str) -> tuple[Message, ...]:
-    """Asks whether the request updates the fact; the reply is one word. What is remembered stands last: before the request, a small
-    model took what is alike for the same."""
+    """Asks whether the request updates the fact; the reply is one word. The fact stands last: with it before the request,
+    a small model took what is alike for the same."""
     shots = [
         message
         for known, said, word in _UPDATES

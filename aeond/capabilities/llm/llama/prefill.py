@@ -99,7 +99,7 @@ class Prefill:
         self._openings = files.kept()[-MAX_OPENINGS:]  # the last used last
         self._show = show
         self._free = [Slot(number) for number in range(slots)]  # the least recently used first
-        self._age = 0  # the worth of the slot that was given up last
+        self._age = 0  # the worth of the slot that was replaced last
         self._places = anyio.Semaphore(slots)
         self._turn = anyio.Lock()  # one batch at a time; waiting prompts take turns
         self._ahead_slot = anyio.Lock()  # held while a slot is used for reading ahead
@@ -228,7 +228,7 @@ class Prefill:
         The latter where no slot holds much of the prompt, and where a saved opening gives as much: it is loaded
         in milliseconds, and another conversation keeps its slot. A question of a few tokens below a saved opening so takes the slot
         of another such question, and not that of a long conversation, however many are asked between its turns; a slot
-        that is given up raises the worth of those used later (the replacement known as GreedyDual), so that none is kept for ever. An opening does
+        that is replaced raises the worth of those used later (the replacement known as GreedyDual), so that none is kept for ever. An opening does
         not replace another one while there is another slot.
         """
         free = self._free

@@ -22,7 +22,7 @@ _UPDATES_FROM: Final = 0.65  # log-odds
 async def overwrites(
     llm: LLMAdapter, run: RunSnapshot, situation: Situation, written: Sequence[JsonValue], grant: Grant
 ) -> bool:
-    """Whether what was written for the memory names a fact in view that the request most likely does not update; one call of the grant
+    """Whether a call for the memory names a fact in view that the request most likely does not update; one call of the grant
     if it names one and changes it."""
     texts = [display_json(value) for value in written]
     for name, value in situation.facts:

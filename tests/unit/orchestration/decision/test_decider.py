@@ -74,7 +74,7 @@ async def test_what_was_found_out_is_used_for_a_change() -> None:
 
 
 def test_findings_are_kept_for_the_last_runs() -> None:
-    """What was found out in an old run is forgotten."""
+    """A finding of an old run is forgotten."""
     findings = Findings()
     for number in range(MAX_RUNS + 1):
         findings.keep(replace(run_of(), run_id=f"run {number}"), "42")

@@ -1,4 +1,4 @@
-"""Numbers that nobody said are not kept."""
+"""Invented numbers are not kept, nor written into new files."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -74,7 +74,7 @@ def test_a_number_that_was_said_may_be_kept(request_: str, value: JsonValue) -> 
 
 
 def test_numbers_of_results_and_of_the_conversation_were_said() -> None:
-    """What a step found, and what was said before, can be kept."""
+    """Numbers that a step found or that were said before can be kept."""
     assert not invented("Keep the length of the mast.", "9.5", "length 9.5 m")
     assert not invented("Keep that.", "4711", context="User: the code is 4711")
 

@@ -149,7 +149,7 @@ async def test_short_questions_do_not_cost_a_conversation_its_slot(world: World)
 
 
 async def test_no_conversation_keeps_its_slot_for_ever(world: World) -> None:
-    """What is not asked about again gives way in time to conversations that each have less."""
+    """A conversation that does not go on gives way in time to conversations that each have less."""
     await world.read(LONG)
     for number in range(3):
         start = 10_000 * (number + 1)

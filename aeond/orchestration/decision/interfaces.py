@@ -84,6 +84,15 @@ class Offer:
         tools = tuple(spec for spec in self.tools if spec.effect in effects or (looks and looks_here(spec)))
         return replace(self, tools=tools, plan=False, answer=False, refusal=False)
 
+    def to_keep(self) -> "Offer":
+        """The tools that keep something in memory, and none that is only about what is there; no answer."""
+        tools = tuple(
+            spec
+            for spec in self.tools
+            if spec.effect is Effect.MEMORY and spec.composed and not spec.only_existing
+        )
+        return replace(self, tools=tools, plan=False, answer=False, refusal=False)
+
     def to_create(self) -> "Offer":
         """The tools that can make a new file, and those that look here; no answer. None where no tool makes one."""
         makes = tuple(spec for spec in self.tools if makes_new(spec))

@@ -71,6 +71,21 @@ def is_unfounded(
     )
 
 
+def has_news(call: ToolCall, spec: ToolSpec, run: RunSnapshot, situation: Situation) -> bool:
+    """Whether the call would remove a fact, and the request names a number of several digits that the fact does not hold: it has
+    changed, and is to be corrected."""
+    if spec.effect is not Effect.MEMORY or not spec.only_existing:
+        return False
+    named = [display_json(value) for value in call.arguments.values()]
+    removed = " ".join(
+        f"{name} {display_json(value)}"
+        for name, value in situation.facts
+        if any(same_form(name, one) for one in named)
+    )
+    said = _PART.findall(run.request.text)
+    return bool(removed) and any(len(part) > 1 and part not in _PART.findall(removed) for part in said)
+
+
 def _words(text: str) -> set[str]:
     return set(_WORD.findall(text.casefold()))
 

@@ -21,7 +21,7 @@ from aeond.orchestration.decision.conversations.part_or_whole import PartOrWhole
 from aeond.orchestration.decision.conversations.redirection import Redirection
 from aeond.orchestration.decision.conversations.results_reply import Findings
 from aeond.orchestration.decision.interfaces import CHANGES, CallTool, Decision, DecisionModel, Offer
-from aeond.orchestration.decision.invention import is_invented, is_unfounded
+from aeond.orchestration.decision.invention import has_news, is_invented, is_unfounded
 from aeond.orchestration.decision.offers import Offers
 from aeond.orchestration.decision.results import MAX_RESULT_CHARS, executed, results_length, turns_of
 from aeond.orchestration.prompts.decision_prompts import FOUND, request_text
@@ -81,6 +81,13 @@ class NextAction:
             if other is not None and other.tools:
                 offer = other
                 decided = await model.decide(fitted.value.messages, offer, grant, on_text)
+        if self._forgets_news(decided.value, offer, snapshot, situation) and grant.left.llm_calls:
+            offer = offer.to_keep()
+            decided = (
+                success(CallTool(ToolCall(offer.only_tool)))
+                if offer.only_tool
+                else await model.decide(fitted.value.messages, offer, grant, on_text)
+            )
         if not isinstance(decided.value, CallTool):
             return decided
         call = await self._complete(decided.value.call, offer, snapshot, situation, grant)
@@ -129,6 +136,19 @@ class NextAction:
         shown = [turn.result for turn in turns_of(executed(snapshot), MAX_RESULT_CHARS)]
         shown.append(self.findings.of(snapshot))
         return spec is not None and is_unfounded(decision.call, spec, snapshot, situation, shown)
+
+    def _forgets_news(
+        self, decision: Decision | None, offer: Offer, snapshot: RunSnapshot, situation: Situation
+    ) -> bool:
+        """Whether a small model would forget a fact of which the request says something new."""
+        if self.llm.capabilities.tool_calls or not isinstance(decision, CallTool):
+            return False
+        spec = offer.tool(decision.call.tool)
+        return (
+            spec is not None
+            and bool(offer.to_keep().tools)
+            and has_news(decision.call, spec, snapshot, situation)
+        )
 
     def _invents(
         self, decision: Decision | None, offer: Offer, snapshot: RunSnapshot, situation: Situation

@@ -8,11 +8,11 @@ import pytest
 from aeond.capabilities.llm.adapters.scripted import Rule, ScriptedLLM
 from aeond.capabilities.tools.registry import Registry
 from aeond.domain.runs.situations import Situation
-from aeond.domain.tools import Effect, ToolCall, ToolSpec
+from aeond.domain.tools import Composition, CompositionView, Effect, ToolCall, ToolSpec
 from aeond.domain.values import JsonValue
 from aeond.orchestration.decision.decider import Decider
 from aeond.orchestration.decision.interfaces import Turn
-from aeond.orchestration.decision.invention import is_invented, is_unfounded
+from aeond.orchestration.decision.invention import has_news, is_invented, is_unfounded
 from aeond.orchestration.interfaces import discard_text
 from tests.support.deciders import Composing, WholeTool, decider_of
 from tests.support.judging import after_pass, ran
@@ -207,3 +207,48 @@ async def test_what_a_new_file_is_to_hold_is_worked_out_first() -> None:
         (action,) = (await decider.evaluate(run, grant(10))).value.actions
         assert action.step is not None
         assert action.step.tool_call == expected
+
+
+FORGET = replace(
+    spec("forget", {"key": TEXT}, ("key",), Effect.MEMORY), candidates=("key",), only_existing=("key",)
+)
+LOCKER = Situation(facts=(("gym locker", 57), ("berth", 15)))
+
+
+@pytest.mark.parametrize(
+    ("request_", "news"),
+    [
+        ("I have locker 83 at the gym now, no longer 57.", True),
+        ("Forget my locker, it was 57.", False),
+        ("The locker is not mine any more.", False),
+        ("I gave my locker up in week 3.", False),
+    ],
+)
+def test_a_request_with_another_number_corrects_a_fact(request_: str, news: bool) -> None:
+    """A number of several digits that a fact does not hold is something new about it, which forgetting would lose."""
+    run = run_of(request=request_)
+    assert has_news(ToolCall("forget", {"key": "gym_locker"}), FORGET, run, LOCKER) is news
+    assert not has_news(ToolCall("forget", {"key": "unknown"}), FORGET, run, LOCKER)
+    assert not has_news(ToolCall("keep", {"key": "gym_locker"}), KEEP, run, LOCKER)
+
+
+@pytest.mark.parametrize(
+    ("request_", "tool"), [("I have locker 83 now.", "keep"), ("I have none now.", "forget")]
+)
+async def test_a_fact_is_corrected_and_not_forgotten(request_: str, tool: str) -> None:
+    """Where a call would forget what the request says something new about, that is kept in its place."""
+    keep = replace(KEEP, composition=Composition(("key", "value"), "Note it.", ()))
+    rules = (
+        Rule(contains="Say in one word what a request", text="do", likely={"do": -0.1}),
+        Rule(contains="whether it is an update", text="update", likely={"update": -0.1}),
+        Rule.model_validate({"contains": "Note it.", "json": {"key": "gym locker", "value": "83"}}),
+        Rule.model_validate({"json": {"forget": {"key": "gym locker"}}}),
+    )
+    tools = Registry()
+    tools.register(WholeTool(keep))
+    tools.register(WholeTool(FORGET))
+    invoker = Composing({}, ("gym locker",), CompositionView("", {"type": "object"}))
+    decider, _ = decider_of(rules, tools, LOCKER, invoker)
+    chosen = await decider.choose(run_of(request=request_), grant(10), discard_text)
+    assert chosen.value.tool_call is not None
+    assert chosen.value.tool_call.tool == tool

@@ -137,13 +137,15 @@ class Decider:
             may_look = may_look and bool(elsewhere.tools)
             if not may_look and (likeliest := self.findings.likeliest(snapshot)):
                 return success(_ended(snapshot, "ANSWERED", likeliest))
-            # What a small model answers where nothing was shown was never right: it can only refuse.
-            if (
-                not may_look
-                and not offer.has_others
-                and (refusal := await not_found_reply(self.llm, snapshot, situation, grant))
-            ):
-                return success(_ended(snapshot, "CANNOT", refusal))
+            # What a small model decides where nothing was shown was never right: it can only tell what it knows, or refuse.
+            if not may_look and not offer.has_others:
+                subject = await self.subjects.of(self.llm, snapshot, grant)
+                if subject.is_knowledge() and (
+                    known := await general_reply(self.llm, snapshot, situation, grant, discard_text)
+                ):
+                    return success(_ended(snapshot, "ANSWERED", known))
+                if refusal := await not_found_reply(self.llm, snapshot, situation, grant):
+                    return success(_ended(snapshot, "CANNOT", refusal))
             offer = elsewhere if may_look else offer.beyond(asking=False)
         decided = await self._action.choose(snapshot, situation, offer, grant, discard_text)
         if looked and self._action.is_unfounded(decided.value, offer, snapshot, situation):

@@ -89,6 +89,16 @@ async def test_what_is_not_shown_is_looked_for_elsewhere() -> None:
         assert shown == "Looked at: boat.txt, club.md\nRequest: Which sails?"
 
 
+async def test_general_knowledge_is_answered_where_no_file_shows_it() -> None:
+    """After the looks that showed nothing, a question that general knowledge may answer gets a plain reply and no refusal."""
+    known = Rule(contains="you can only talk", text="Of canvas.")
+    subject, llm = decider("?", {"files": -0.6, "know": -0.9, "do": -4.0}, refusal="Not found.")
+    llm.script = llm.script.model_copy(update={"rules": (known, *llm.script.rules)})
+    assert await answer(subject, asked(LOOKED, AGAIN, request="What are sails made of?")) == "Of canvas."
+    subject, _ = decider("?", refusal="Not found.")
+    assert await answer(subject, asked(LOOKED, AGAIN)) == "Not found."
+
+
 async def test_what_a_missing_file_says_is_not_invented() -> None:
     """A question about a file that does not exist is refused where what was looked at does not show the answer."""
     subject, llm = decider("?", values=("boat.txt",), refusal="There is no sails.txt.")

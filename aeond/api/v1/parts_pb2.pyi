@@ -448,7 +448,7 @@ class RunRequest(_message.Message):
     runs, or the default one.
     """
     unattended: _builtins.bool
-    """Whether the run is suspended as soon as a call needs approval. False: only if nobody watches it for a while."""
+    """Whether the run is suspended as soon as a call needs approval. False: only if no client watches it for a while."""
     tool_profile: _builtins.str
     """A profile of the daemon's configuration (tools.profiles) in place of `tools`. Empty: none."""
     @_builtins.property

@@ -4,7 +4,7 @@ The stable text comes first (rules, tools, examples), then the situation, then t
 what differs from the prompt before.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Final
 
 from aeond.domain.messages import Message, Role
@@ -149,12 +149,18 @@ def composing_opening(composition: Composition) -> tuple[Message, ...]:
 
 def removal_messages(view: str, request: str) -> tuple[Message, ...]:
     """Asks what of the file in view is to be removed; the reply is one word."""
+    shots = ((f"{seen}\nRequest: {said}", word) for seen, said, word in _REMOVALS)
+    return conversation(_REMOVAL_RULES, shots, f"{view}\nRequest: {request}")
+
+
+def conversation(rules: str, examples: Iterable[tuple[str, str]], asked: str) -> tuple[Message, ...]:
+    """A conversation of its own: the rules, worked examples of what is asked with the answers, and what is asked now."""
     shots = [
         message
-        for seen, said, word in _REMOVALS
-        for message in (Message(Role.USER, f"{seen}\nRequest: {said}"), Message(Role.AGENT, word))
+        for question, answer in examples
+        for message in (Message(Role.USER, question), Message(Role.AGENT, answer))
     ]
-    return (Message(Role.SYSTEM, _REMOVAL_RULES), *shots, Message(Role.USER, f"{view}\nRequest: {request}"))
+    return (Message(Role.SYSTEM, rules), *shots, Message(Role.USER, asked))
 
 
 def _tool(spec: ToolSpec, *, brief: bool) -> str:

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from typing import Final
 
-from aeond.domain.messages import Message, Role
+from aeond.domain.messages import Message
 from aeond.domain.runs.run import RunSnapshot
 from aeond.domain.runs.situations import Situation
-from aeond.orchestration.prompts.decision_prompts import facts_text
+from aeond.orchestration.prompts.decision_prompts import conversation, facts_text
 
 KNOWLEDGE: Final = "know"
 CHANGE: Final = "do"
@@ -297,31 +297,17 @@ def content_messages(request: str) -> tuple[Message, ...]:
 
 def place_messages(request: str, situation: Situation) -> tuple[Message, ...]:
     """Asks where something is to be done; the reply is one word. The facts are in view: what corrects one of them belongs there."""
-    shots = [
-        message
-        for said, place in _PLACES
-        for message in (
-            Message(Role.USER, f"{facts_text(_PLACE_SITUATION)}\n{_request(said)}"),
-            Message(Role.AGENT, place),
-        )
-    ]
+    known = facts_text(_PLACE_SITUATION)
+    shots = ((f"{known}\n{_request(said)}", place) for said, place in _PLACES)
     asked = "\n".join(part for part in (facts_text(situation), _request(request)) if part)
-    return (Message(Role.SYSTEM, _PLACE_RULES), *shots, Message(Role.USER, asked))
+    return conversation(_PLACE_RULES, shots, asked)
 
 
 def update_messages(request: str, fact: str) -> tuple[Message, ...]:
     """Asks whether the request updates the fact; the reply is one word. The fact stands last: with it before the request,
     a small model took what is alike for the same."""
-    shots = [
-        message
-        for known, said, word in _UPDATES
-        for message in (
-            Message(Role.USER, f"{_request(said)}\nRemembered: {known}"),
-            Message(Role.AGENT, word),
-        )
-    ]
-    asked = Message(Role.USER, f"{_request(request)}\nRemembered: {fact}")
-    return (Message(Role.SYSTEM, _UPDATE_RULES), *shots, asked)
+    shots = ((f"{_request(said)}\nRemembered: {known}", word) for known, said, word in _UPDATES)
+    return conversation(_UPDATE_RULES, shots, f"{_request(request)}\nRemembered: {fact}")
 
 
 def reply_messages(
@@ -337,19 +323,14 @@ def reply_messages(
         *(f"{expression} = {result}" for expression, result in computed),
         run.text,
     ]
-    asked = Message(Role.USER, "\n\n".join(part for part in parts if part))
-    return (Message(Role.SYSTEM, rules), asked)
+    return conversation(rules, (), "\n\n".join(part for part in parts if part))
 
 
 def results_messages(
     run: RunSnapshot, situation: Situation, results: Sequence[tuple[str, str]]
 ) -> tuple[Message, ...]:
     """The request below what was looked up for it: of each result its place and its text. Asks for the answer alone."""
-    shots = [
-        message
-        for shown, said, answer in _ANSWERED
-        for message in (Message(Role.USER, f"{shown}\n\n{_request(said)}"), Message(Role.AGENT, answer))
-    ]
+    shots = ((f"{shown}\n\n{_request(said)}", answer) for shown, said, answer in _ANSWERED)
     parts = [
         f"Said before:\n{run.context}" if run.context else "",
         facts_text(situation) if situation.facts else "",
@@ -357,22 +338,13 @@ def results_messages(
         *(f"{place}:\n{text}" for place, text in results),
         _request(run.text),
     ]
-    asked = Message(Role.USER, "\n\n".join(part for part in parts if part))
-    return (Message(Role.SYSTEM, _RESULTS_RULES), *shots, asked)
+    return conversation(_RESULTS_RULES, shots, "\n\n".join(part for part in parts if part))
 
 
 def not_found_messages(request: str, places: Sequence[str], missing: Sequence[str]) -> tuple[Message, ...]:
     """Asks how to say that nothing was found in the places, and that files are missing which the request names."""
-    shots = [
-        message
-        for looked, lacking, said, answer in _NOT_FOUND
-        for message in (
-            Message(Role.USER, _looked_for(said, looked, lacking)),
-            Message(Role.AGENT, answer),
-        )
-    ]
-    asked = Message(Role.USER, _looked_for(request, places, missing))
-    return (Message(Role.SYSTEM, _NOT_FOUND_RULES), *shots, asked)
+    shots = ((_looked_for(said, looked, lacking), answer) for looked, lacking, said, answer in _NOT_FOUND)
+    return conversation(_NOT_FOUND_RULES, shots, _looked_for(request, places, missing))
 
 
 def _looked_for(request: str, places: Sequence[str], missing: Sequence[str]) -> str:
@@ -381,12 +353,7 @@ def _looked_for(request: str, places: Sequence[str], missing: Sequence[str]) -> 
 
 
 def _one_word(rules: str, examples: Sequence[tuple[str, str]], request: str) -> tuple[Message, ...]:
-    shots = [
-        message
-        for said, word in examples
-        for message in (Message(Role.USER, _request(said)), Message(Role.AGENT, word))
-    ]
-    return (Message(Role.SYSTEM, rules), *shots, Message(Role.USER, _request(request)))
+    return conversation(rules, ((_request(said), word) for said, word in examples), _request(request))
 
 
 def _request(wording: str) -> str:

@@ -6,6 +6,7 @@ from typing import Final
 from aeond.domain.messages import Message, Role
 from aeond.domain.plans.subtasks import Template
 from aeond.domain.values import JsonObject
+from aeond.orchestration.prompts.decision_prompts import conversation
 
 NONE: Final = "none"
 YES: Final = "yes"
@@ -61,13 +62,13 @@ The helpers:
 def restating_messages(wording: str) -> tuple[Message, ...]:
     """Asks for the kind of work in one English sentence."""
     shots = [(_request(said), restated) for said, restated in _RESTATED]
-    return _conversation(RESTATE_RULES, shots, _request(wording))
+    return conversation(RESTATE_RULES, shots, _request(wording))
 
 
 def fit_messages(wording: str, template: Template) -> tuple[Message, ...]:
     """Asks whether the template does what the request asks for; the reply is YES or NO."""
     shots = [(_pair(said, description), reply) for said, description, reply in _JUDGED]
-    return _conversation(FIT_RULES, shots, _pair(wording, template.description))
+    return conversation(FIT_RULES, shots, _pair(wording, template.description))
 
 
 def choice_messages(wording: str, choices: Sequence[Template]) -> tuple[Message, ...]:
@@ -84,13 +85,6 @@ def choice_schema(choices: Sequence[Template]) -> JsonObject:
         "required": ["helper"],
         "additionalProperties": False,
     }
-
-
-def _conversation(rules: str, shots: Sequence[tuple[str, str]], last: str) -> tuple[Message, ...]:
-    examples = [
-        message for said, reply in shots for message in (Message(Role.USER, said), Message(Role.AGENT, reply))
-    ]
-    return (Message(Role.SYSTEM, rules), *examples, Message(Role.USER, last))
 
 
 def _request(wording: str) -> str:

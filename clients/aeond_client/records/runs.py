@@ -253,8 +253,8 @@ class Run:
     """The model for all its steps, which must be downloaded. Empty: the one that was loaded last when a
     step runs, or the default one."""
     unattended: bool = False
-    """Whether the run is suspended as soon as a call needs approval. False: only if nobody watches it
-    for a while."""
+    """Whether the run is suspended as soon as a call needs approval. False: only if no client watches
+    it for a while."""
     uid: int = -1
     """User id. -1: unknown."""
     limit: Budget = field(default_factory=Budget)

@@ -78,6 +78,7 @@ class RunCounts:
             e.PolicyDecided: self._decided,
             **dict.fromkeys(OPERATION_OF, self._operation_ended),
         }
+        self._heard = frozenset({*self._counting, *_ADVANCING})
 
     def hear(self, events: Sequence[e.Event]) -> None:
         """Counts events that were published together. The events that a fork copied are not counted: they
@@ -88,8 +89,7 @@ class RunCounts:
             self.recall(events[1:])
             return
         for event in events:
-            kind = type(event.kind)
-            if kind in self._counting or kind in _ADVANCING:
+            if type(event.kind) in self._heard:
                 self._count(event)
 
     def recall(self, events: Iterable[e.Event]) -> None:

@@ -29,7 +29,7 @@ from benchmarks.contenders.aeond_in_process import STEPS, chain_of_ten, run_chai
 from benchmarks.daemon import write_config
 from tests.support.otlp_collector import collecting
 
-# A turn is long enough for a request that is full of spans.
+# A request that is full of spans has those of four turns.
 IN_A_ROW = 24
 TURNS = 6  # of each daemon in a block
 METRICS = "\n[metrics]\nenabled = {metrics}\n"

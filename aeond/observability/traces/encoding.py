@@ -19,7 +19,7 @@ _BYTES: Final = 2  # the wire type of texts and messages
 # Id, parent, kind, start and end of a span, each after its tag and, of an id, its length.
 _FRAME: Final = Struct("<2sQ2sQBBBQBQ")
 _FRAME_OF_TOP: Final = Struct("<2sQBBBQBQ")
-_ID, _PARENT, _KIND, _START, _END = b"\x12\x08", b"\x22\x08", 0x30, 0x39, 0x41
+ID, PARENT, KIND, START, END = b"\x12\x08", b"\x22\x08", 0x30, 0x39, 0x41
 _ATTRIBUTE, _KEY, _VALUE, _TEXT = 0x4A, 0x0A, 0x12, 0x0A
 
 Scalar = str | int | float
@@ -45,8 +45,8 @@ def encoded_span(
 def frame(own: int, parent: int | None, kind: "Span.SpanKind.ValueType", start: int, end: int) -> bytes:
     """The part of a span that no other has."""
     if parent is None:
-        return _FRAME_OF_TOP.pack(_ID, own, _KIND, kind, _START, start, _END, end)
-    return _FRAME.pack(_ID, own, _PARENT, parent, _KIND, kind, _START, start, _END, end)
+        return _FRAME_OF_TOP.pack(ID, own, KIND, kind, START, start, END, end)
+    return _FRAME.pack(ID, own, PARENT, parent, KIND, kind, START, start, END, end)
 
 
 def attributes_of(values: Mapping[str, Scalar]) -> bytes:
@@ -87,11 +87,11 @@ def _head_of_attribute(key: str, size: int) -> bytes:
 
 def field(number: int, message: bytes) -> bytes:
     """An encoded message as a field of another one."""
-    return _head(number, len(message)) + message
+    return field_head(number, len(message)) + message
 
 
 @lru_cache(maxsize=1_024)
-def _head(number: int, size: int) -> bytes:
+def field_head(number: int, size: int) -> bytes:
     """The tag of a field, and its length in groups of seven bits."""
     length = bytearray()
     while size > _ONE_BYTE:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final
 
-from opentelemetry.proto.trace.v1.trace_pb2 import Span
+from opentelemetry.proto.trace.v1.trace_pb2 import ScopeSpans, Span
 
 from aeond.domain.plans.plan import StepState
 from aeond.domain.plans.steps import StepMode
@@ -22,7 +22,7 @@ from aeond.observability.traces.encoding import (
     attribute,
     attributes_of,
     encoded_span,
-    frame,
+    field,
     unique_attribute,
 )
 from aeond.observability.traces.recurring_parts import (
@@ -30,10 +30,9 @@ from aeond.observability.traces.recurring_parts import (
     NAME_OF_STEP,
     OF_AGENT,
     decision_attributes,
-    rest_of_step,
-    rest_of_tool,
     step_attributes,
     tool_attributes,
+    tool_step,
 )
 from aeond.observability.traces.span_ids import RUN, SpanIds, id_number, span_id
 from aeond.trace_context import TraceParent
@@ -45,9 +44,9 @@ WAITS: Final = "waits_for_approval"
 _FAILED_STEPS: Final = (StepState.FAILED, StepState.INVALID, StepState.UNKNOWN)
 CALL_ID: Final = "gen_ai.tool.call.id"
 
-# The number and time of the event that began it and of the one that ended it, step, attempt, tool and call. A plain tuple
-# of plain values: the garbage collector does not follow it.
-_ToolStep = tuple[int, float, int, float, str, int, str, str]
+# The number and time of the event that began it, the time of the next one, that ended it, step, attempt, tool and call. A
+# plain tuple of plain values: the garbage collector does not follow it.
+_ToolStep = tuple[int, float, float, str, int, str, str]
 
 
 @dataclass(slots=True)
@@ -132,19 +131,21 @@ class RunSpans:
         return self._dropped
 
     @property
-    def _count(self) -> int:
-        return len(self._spans) + 2 * len(self._tool_steps)
+    def count(self) -> int:
+        """The number of spans."""
+        return len(self._spans) + 2 * len(self._tool_steps) + (self._top is not None)
 
-    def spans(self, trace: bytes, parent: bytes = b"") -> list[bytes]:
-        """The encoded spans of an ended run, as parts of this trace; `parent` is the span that asked for the run."""
+    def encoded(self, trace: bytes, parent: bytes = b"") -> bytes:
+        """The spans of an ended run as fields of ScopeSpans, as parts of the trace with this id of 16 bytes; `parent` is the
+        span that asked for the run."""
         self.take()
         of_trace = Span(trace_id=trace).SerializeToString()
         spans = [of_trace + span for span in self._spans]
-        for step in self._tool_steps:
-            spans += self._encoded(step, of_trace)
         if self._top is not None:
             spans.append(of_trace + self._top + Span(parent_span_id=parent).SerializeToString())
-        return spans
+        fields = [field(ScopeSpans.SPANS_FIELD_NUMBER, span) for span in spans]
+        fields += [self._encoded(step, trace) for step in self._tool_steps]
+        return b"".join(fields)
 
     # ------------------------------------------------------------ the run
 
@@ -196,25 +197,26 @@ class RunSpans:
             or started.step.step_id != step_id
             or ended.state is not StepState.SUCCEEDED
             or ended.model_use is not None
+            or event.seq != begun.seq + 1
             or step_id in self._asking
-            or _step(step_id) in self._open
-            or self._count + 2 > MAX_SPANS
+            or (len(self._open) > 1 and _step(step_id) in self._open)
+            or self.count + 2 > MAX_SPANS
         ):
             return False
         self._tool_steps.append(
-            (begun.seq, begun.time, event.seq, event.time, step_id, started.attempt, call.tool, call.call_id)
+            (begun.seq, begun.time, event.time, step_id, started.attempt, call.tool, call.call_id)
         )
         return True
 
-    def _encoded(self, step: _ToolStep, of_trace: bytes) -> tuple[bytes, bytes]:
-        """The spans of a step's call and of the step."""
-        seq, begun, end_seq, ended, step_id, attempt, tool, call_id = step
-        own, start, kind = self._ids.of_event(seq), _nanoseconds(begun), Span.SPAN_KIND_INTERNAL
-        end = max(start, _nanoseconds(ended))
-        call = of_trace + frame(self._ids.of_event(end_seq, 1), own, kind, start, end) + rest_of_tool(tool)
-        if call_id:
-            call += unique_attribute(CALL_ID, call_id)
-        return call, of_trace + frame(own, self._ids.run, kind, start, end) + rest_of_step(step_id, attempt)
+    def _encoded(self, step: _ToolStep, trace: bytes) -> bytes:
+        """The spans of a step's call and of the step, as fields."""
+        seq, begun, ended, step_id, attempt, tool, call_id = step
+        ids, start = self._ids, _nanoseconds(begun)
+        end = start if ended <= begun else _nanoseconds(ended)
+        id_of_call = unique_attribute(CALL_ID, call_id) if call_id else b""
+        parts = tool_step(tool, step_id, attempt, len(id_of_call))
+        own, call = ids.of_event(seq), ids.of_event(seq + 1, 1)
+        return parts.encoded(trace, call, own, ids.run, start, end, id_of_call)
 
     def _step_started(self, event: e.Event, kind: e.StepStarted) -> None:
         step = kind.step
@@ -348,7 +350,7 @@ class RunSpans:
         end = max(start, _nanoseconds(event.time))  # the wall clock may be set back
         if parent is None:
             self._top = encoded_span(own, parent, kind, start, end, name, attributes, error)
-        elif self._count < MAX_SPANS:
+        elif self.count < MAX_SPANS:
             self._spans.append(encoded_span(own, parent, kind, start, end, name, attributes, error))
         else:
             self._dropped += 1

@@ -49,9 +49,9 @@ class SpanExporter:
         scope = InstrumentationScope(name="aeond", version=version)
         self._scope = ScopeSpans(scope=scope).SerializeToString()
 
-    async def export(self, spans: Sequence[bytes]) -> int:
-        """The number of spans that the collector took, after at most ATTEMPTS attempts. Never raises; the first of
-        several failures in a row is logged."""
+    async def export(self, spans: Sequence[bytes], count: int) -> int:
+        """How many of `count` spans, encoded as fields of ScopeSpans, the collector took, after at most ATTEMPTS attempts.
+        Never raises; the first of several failures in a row is logged."""
         request = self.request(spans)
         if self._channel is None:
             self._channel = self._connect()
@@ -67,7 +67,7 @@ class SpanExporter:
                 await self._clock.sleep_until(self._clock.monotonic() + BACKOFF_SECONDS * 2 ** (attempt - 1))
             else:
                 self._failing = False
-                return len(spans) - response.partial_success.rejected_spans
+                return count - response.partial_success.rejected_spans
         raise AssertionError("the last attempt returns")
 
     async def close(self) -> None:
@@ -77,8 +77,8 @@ class SpanExporter:
             await channel.close()
 
     def request(self, spans: Sequence[bytes]) -> bytes:
-        """The encoded ExportTraceServiceRequest with these encoded spans."""
-        scope = self._scope + b"".join([field(ScopeSpans.SPANS_FIELD_NUMBER, span) for span in spans])
+        """The encoded ExportTraceServiceRequest with these spans."""
+        scope = b"".join([self._scope, *spans])
         resource = self._resource + field(ResourceSpans.SCOPE_SPANS_FIELD_NUMBER, scope)
         return field(ExportTraceServiceRequest.RESOURCE_SPANS_FIELD_NUMBER, resource)
 

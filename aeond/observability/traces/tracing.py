@@ -16,16 +16,17 @@ from aeond.trace_context import TraceParent
 
 MAX_RUNS: Final = 512  # whose spans are collected while they work; others are read from the journal
 MAX_ENDED: Final = 512
-BATCH_SPANS: Final = 2_048  # about 250 kB; a collector takes 4 MB
-GATHER_SECONDS: Final = 1.0  # short runs share a request
+MANY_ENDED: Final = MAX_ENDED // 4  # are exported at once
+BATCH_SPANS: Final = 2_048  # about 400 kB; with the spans of one more run 1.3 MB, and a collector takes 4
+GATHER_SECONDS: Final = 5  # short runs share a request
 FLUSH_SECONDS: Final = 2.0
 MAX_ANCESTORS: Final = 16
 _LEAVING: Final = (e.RunEnded, e.RunSuspended, e.RunParked)
 
 
 class Exporter(Protocol):
-    async def export(self, spans: Sequence[bytes]) -> int:
-        """The number of encoded spans that were taken."""
+    async def export(self, spans: Sequence[bytes], count: int) -> int:
+        """How many of `count` spans, encoded as fields of ScopeSpans, were taken."""
 
     async def close(self) -> None:
         """Ends the connection; the next export makes another one."""
@@ -58,6 +59,7 @@ class Tracing:
         self._runs: dict[str, RunSpans] = {}
         self._ended: deque[tuple[str, RunSpans | None]] = deque()
         self._news = anyio.Event()
+        self._waiting_spans = 0  # of ended runs; those of a run that the journal is read for do not count
         self._exported = 0
         self._dropped = 0
 
@@ -88,13 +90,20 @@ class Tracing:
                 if not self._news.is_set():
                     await self._exporter.close()  # a connection costs a little, even if it is not used
                     await self._news.wait()
-                await self._clock.sleep_until(self._clock.monotonic() + GATHER_SECONDS)
+                await self._gather()
                 self._news = anyio.Event()
                 await self._export()
         finally:
             with anyio.CancelScope(shield=True), anyio.move_on_after(FLUSH_SECONDS):
                 await self._export()
                 await self._exporter.close()
+
+    async def _gather(self) -> None:
+        """Waits for GATHER_SECONDS, or until there are spans enough for a request."""
+        for _ in range(GATHER_SECONDS):
+            await self._clock.sleep_until(self._clock.monotonic() + 1.0)
+            if self._waiting_spans >= BATCH_SPANS or len(self._ended) >= MANY_ENDED:
+                break
 
     def _begun(self, events: Sequence[e.Event], created: e.RunCreated) -> RunSpans:
         run = self._spans_of(events[0].run_id)
@@ -113,27 +122,30 @@ class Tracing:
         self._ended.append((run_id, run))
         if run is not None:
             run.take()
+            self._waiting_spans += run.count
         self._news.set()
 
     async def _export(self) -> None:
         batch: list[bytes] = []
+        count = 0
+        self._waiting_spans = 0
         while self._ended:
             run_id, run = self._ended.popleft()
             try:
-                batch += await self._trace(run_id, run)
+                spans, more = await self._trace(run_id, run)
             except AeondError:  # the journal cannot be read: it says so itself
                 self._dropped += 1
-            while len(batch) >= BATCH_SPANS or (batch and not self._ended):
-                await self._send(batch[:BATCH_SPANS])
-                del batch[:BATCH_SPANS]
+            else:
+                batch.append(spans)
+                count += more
+            if count >= BATCH_SPANS or (count and not self._ended):
+                taken = await self._exporter.export(batch, count)
+                self._exported += taken
+                self._dropped += count - taken
+                batch, count = [], 0
 
-    async def _send(self, spans: Sequence[bytes]) -> None:
-        taken = await self._exporter.export(spans)
-        self._exported += taken
-        self._dropped += len(spans) - taken
-
-    async def _trace(self, run_id: str, run: RunSpans | None) -> Sequence[bytes]:
-        """The spans of an ended run; none if the client does not record its trace."""
+    async def _trace(self, run_id: str, run: RunSpans | None) -> tuple[bytes, int]:
+        """The spans of an ended run and their number; none if the client does not record its trace."""
         if run is None:
             run = await self._read(run_id)
         root, parent = run, b""
@@ -144,11 +156,11 @@ class Tracing:
             root = self._runs.get(root.parent_run_id) or await self._created(root.parent_run_id)
         above = root.trace_parent
         if above is not None and not above.sampled:
-            return ()
+            return b"", 0
         self._dropped += run.dropped
         if above is None:
-            return run.spans(trace_id(root.run_id), parent)
-        return run.spans(above.trace_id, parent or above.span_id)
+            return run.encoded(trace_id(root.run_id), parent), run.count
+        return run.encoded(above.trace_id, parent or above.span_id), run.count
 
     async def _created(self, run_id: str) -> RunSpans:
         """A run of which only the beginning is known."""

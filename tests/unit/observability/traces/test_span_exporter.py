@@ -5,19 +5,25 @@ from collections.abc import Sequence
 
 import grpc
 import pytest
-from opentelemetry.proto.trace.v1.trace_pb2 import Span
+from opentelemetry.proto.trace.v1.trace_pb2 import ScopeSpans, Span
 
 from aeond.observability.traces.span_exporter import ATTEMPTS, SpanExporter
 from tests.support.doubles import EagerClock
 from tests.support.otlp_collector import Collector, collecting
 
 SENT = [Span(trace_id=b"t" * 16, span_id=bytes([number] * 8), name=f"span {number}") for number in range(3)]
-SPANS = [span.SerializeToString() for span in SENT]
+
+
+def encoded(span: Span) -> bytes:
+    return ScopeSpans(spans=[span]).SerializeToString()
+
+
+SPANS = [encoded(span) for span in SENT]
 
 
 async def exported(collector: Collector, spans: Sequence[bytes]) -> int:
     exporter = SpanExporter(collector.endpoint, "1", EagerClock())
-    taken = await exporter.export(spans)
+    taken = await exporter.export(spans, len(spans))
     await exporter.close()
     return taken
 
@@ -38,7 +44,7 @@ async def test_large_spans_arrive_as_they_were_sent() -> None:
     """Spans and requests of any length are encoded so that the collector parses them."""
     sent = [Span(trace_id=b"t" * 16, name="x" * length) for length in (0, 1, 100, 127, 128, 20_000, 300_000)]
     async with collecting() as collector:
-        assert await exported(collector, [span.SerializeToString() for span in sent]) == len(sent)
+        assert await exported(collector, [encoded(span) for span in sent]) == len(sent)
         assert collector.spans == sent
 
 
@@ -56,8 +62,8 @@ async def test_a_collector_that_stays_away_costs_the_spans(caplog: pytest.LogCap
         exporter = SpanExporter(collector.endpoint, "1", EagerClock())
         collector.refusals.extend([grpc.StatusCode.UNAVAILABLE] * ATTEMPTS * 2)
         with caplog.at_level(logging.WARNING, "aeond.traces"):
-            assert await exporter.export(SPANS) == 0
-            assert await exporter.export(SPANS) == 0
+            assert await exporter.export(SPANS, 3) == 0
+            assert await exporter.export(SPANS, 3) == 0
         assert collector.attempts == ATTEMPTS * 2
         assert len(caplog.records) == 1
         assert "UNAVAILABLE" in caplog.text
@@ -83,11 +89,11 @@ async def test_exports_share_a_connection_and_go_on_after_its_end() -> None:
     async with collecting() as collector:
         exporter = SpanExporter(collector.endpoint, "1", EagerClock())
         for taken in (3, 3):
-            assert await exporter.export(SPANS) == taken
+            assert await exporter.export(SPANS, 3) == taken
         await exporter.close()
         collector.refusals.extend([grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.INVALID_ARGUMENT])
         for taken in (0, 3):
-            assert await exporter.export(SPANS) == taken
+            assert await exporter.export(SPANS, 3) == taken
         await exporter.close()
         await exporter.close()
         assert collector.peers[0] == collector.peers[1]

@@ -5,14 +5,14 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 
 import anyio
-from opentelemetry.proto.trace.v1.trace_pb2 import Span
+from opentelemetry.proto.trace.v1.trace_pb2 import ScopeSpans, Span
 
 from aeond.domain.runs import events as e
 from aeond.domain.runs.run import Ancestry
 from aeond.observability.families import Export
 from aeond.observability.traces.run_spans import RunSpans
 from aeond.observability.traces.span_ids import RUN, span_id, trace_id
-from aeond.observability.traces.tracing import BATCH_SPANS, MAX_ENDED, Tracing
+from aeond.observability.traces.tracing import BATCH_SPANS, GATHER_SECONDS, MANY_ENDED, MAX_ENDED, Tracing
 from tests.support.doubles import EagerClock, ManualClock
 from tests.support.golden import golden_journals
 from tests.support.in_memory_journal import InMemoryJournal
@@ -35,11 +35,12 @@ class Exported:
     def spans(self) -> list[Span]:
         return [span for batch in self.batches for span in batch]
 
-    async def export(self, spans: Sequence[bytes]) -> int:
+    async def export(self, spans: Sequence[bytes], count: int) -> int:
         self.connected = True
-        self.batches.append([Span.FromString(span) for span in spans])
+        self.batches.append(decoded(b"".join(spans)))
+        assert len(self.batches[-1]) == count
         self._news.set()
-        return len(spans)
+        return count
 
     async def close(self) -> None:
         self.closed += self.connected
@@ -68,11 +69,15 @@ def run_named(run_id: str, header: str = "", ancestry: Ancestry | None = None) -
     return [replace(first, kind=replace(first.kind, request=request, ancestry=ancestry or Ancestry())), *rest]
 
 
+def decoded(spans: bytes) -> list[Span]:
+    return list(ScopeSpans.FromString(spans).spans)
+
+
 def usual_spans(events: Sequence[e.Event]) -> int:
     run = RunSpans(events[0].run_id, lambda: "m", "p")
     for event in events:
         run.add([event])
-    return len(run.spans(b""))
+    return len(decoded(run.encoded(trace_id("r"))))
 
 
 @asynccontextmanager
@@ -186,8 +191,26 @@ async def test_requests_are_bounded_and_so_is_the_queue() -> None:
             hear(traced, run_named(f"r{number}"))
         spans = await exported.received(usual_spans(PLANNED) * MAX_ENDED)
         assert len(spans) == usual_spans(PLANNED) * MAX_ENDED
-        assert max(map(len, exported.batches)) == BATCH_SPANS
+        assert BATCH_SPANS <= max(map(len, exported.batches)) < BATCH_SPANS + usual_spans(PLANNED)
         assert traced.counts.dropped == 5
+
+
+async def test_runs_share_a_request() -> None:
+    """A run that ended waits for others some seconds; when many have ended they go out after one."""
+    exported, clock = Exported(), ManualClock()
+    traced = Tracing(InMemoryJournal(), exported, lambda: "m", "p", clock)
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(traced.run)
+        for seconds, runs in ((GATHER_SECONDS, 1), (1, MANY_ENDED)):
+            exported.batches.clear()
+            for number in range(runs):
+                hear(traced, run_named(f"r{runs}.{number}"))
+            for _ in range(seconds):
+                await anyio.wait_all_tasks_blocked()
+                assert exported.spans == []
+                clock.advance(1.0)
+            assert len(await exported.received(runs * usual_spans(PLANNED))) == runs * usual_spans(PLANNED)
+        tasks.cancel_scope.cancel()
 
 
 async def test_a_stop_exports_what_is_left() -> None:

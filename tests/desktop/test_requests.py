@@ -1,6 +1,7 @@
 """Requests from the hotkey to the answer, with the real daemon and a scripted model."""
 
 import os
+from collections.abc import Iterator
 
 import pytest
 
@@ -15,6 +16,21 @@ from tests.support.desktop_session import HOTKEY, Popup, XSession
 from tests.support.ledgers import Gate
 from tests.support.popup_screens import check_screens, x11_screen
 from tests.support.popup_script import FOLLOW_UP, GATE, NOTE, QUESTION, asking
+from tests.support.stages import Stage
+
+
+@pytest.fixture(scope="module")
+def one_popup(session: XSession, stage: Stage) -> Iterator[Popup]:
+    with Popup(session, stage.daemon.socket) as made:
+        made.wait_for("armed", shortcut="Ctrl+Alt+Space")
+        yield made
+
+
+@pytest.fixture
+def popup(one_popup: Popup) -> Iterator[Popup]:
+    """A popup that waits for its hotkey: one for all tests here, with an empty prompt for each."""
+    yield one_popup
+    one_popup.renew()
 
 
 def ask(popup: Popup, text: str) -> str:

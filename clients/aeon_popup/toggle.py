@@ -64,8 +64,7 @@ def _message(serial: int, name: str, path: str, member: str, action: str = "") -
     if action:
         fields.append((8, "g", "sava{sv}"))
         body = _padded(_text(action), 4) + struct.pack("<I", 0)
-        body = _padded(body, 8) + struct.pack("<I", 0)
-        body = _padded(body, 8)
+        body = _padded(body + struct.pack("<I", 0), 8)
     header = b""
     for code, kind, value in fields:
         header = _padded(header, 8) + bytes([code]) + b"\1" + kind.encode() + b"\0"

@@ -1,11 +1,19 @@
 """Approvals from the daemon's question to the effect: by keys, by a program for accessibility, and by a notification."""
 
+import os
 from collections.abc import Iterator
 from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
 
+os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+pytest.importorskip("PySide6.QtGui", reason="Qt is not installed here", exc_type=ImportError)
+pytest.importorskip("xcffib", reason="xcffib is not installed here", exc_type=ImportError)
+
+from aeon_popup.state import happenings
+from aeon_popup.state.happenings import Approval
+from aeon_popup.state.session import SessionView, after
 from aeond_client import Client, RunOptions
 from aeond_client.events import ApprovalRequested, RunEnded
 from aeond_client.records.runs import Plan, PlanStep, StepState
@@ -15,6 +23,7 @@ from tests.support.desktop_bus import Notifications
 from tests.support.desktop_session import HOTKEY, PatientPopup, Popup, XSession
 from tests.support.dunst import Dunst, needs_dunst
 from tests.support.ledgers import Gate, deed
+from tests.support.popup_screens import Screen, opened_run, x11_screen
 from tests.support.stages import Stage, staged
 
 
@@ -104,6 +113,23 @@ def test_a_key_allows_once(popup: Popup, stage: Stage, client: Client) -> None:
     popup.wait_for("stage", since, stage="done")
     assert outcome(client, run_id) is StepState.SUCCEEDED
     assert stage.ledger.ended(run_id) == {"s1": 1}
+    hide(popup)
+
+
+def test_the_screen_shows_an_approval_as_the_window_draws_it(
+    popup: Popup, session: XSession, stage: Stage, client: Client
+) -> None:
+    """On X11 the screen has the card of an approval as the window draws it by itself."""
+    run_id = asking(client)
+    since = open_approval(popup, run_id)
+    view = opened_run(
+        after(SessionView(), happenings.LinkUp(stage.socket)), client, run_id, ApprovalRequested
+    )
+    shown = tuple(Approval(run_id, request) for request in client.get_run(run_id).approvals)
+    view = after(view, happenings.ApprovalsFetched("opened", run_id, shown))
+    Screen("x11", lambda: x11_screen(session.display)).compare("approval", view)
+    press_until_it_counts(popup, "ctrl+BackSpace", "DENY")
+    popup.wait_for("stage", since, stage="failed")
     hide(popup)
 
 

@@ -26,6 +26,14 @@ def test_toggle_opens_and_closes(lonely: Popup) -> None:
         lonely.wait_for(what, since)
 
 
+def test_new_hide_and_show_open_and_close_the_window(lonely: Popup) -> None:
+    """`aeon-popup --new`, `--hide` and `--show` open, close and open the window of the running popup."""
+    for action, what in (("new", "shown"), ("hide", "hidden"), ("show", "shown")):
+        since = lonely.seen()
+        send_action(action, lonely.session.environment)
+        lonely.wait_for(what, since)
+
+
 def test_a_second_instance_shows_the_first(lonely: Popup, tmp_path: Path) -> None:
     """Starting the program again shows the window that exists and ends with success."""
     since = lonely.seen()

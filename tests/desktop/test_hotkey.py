@@ -1,5 +1,6 @@
 """The global hotkey and the focus, on a real X server with a window manager."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,20 @@ from aeon_popup.hotkey.x11 import connect
 from tests.support.desktop_session import HOTKEY, Popup, XSession, key_window
 
 ESCAPE = hex(0xFF1B)
+
+
+@pytest.fixture(scope="module")
+def one_popup(session: XSession, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Popup]:
+    with Popup(session, tmp_path_factory.mktemp("nowhere") / "none.sock") as made:
+        made.wait_for("armed", shortcut="Ctrl+Alt+Space")
+        yield made
+
+
+@pytest.fixture
+def lonely(one_popup: Popup) -> Iterator[Popup]:
+    """A popup without a daemon: one for all tests here, with an empty prompt for each."""
+    yield one_popup
+    one_popup.renew()
 
 
 def test_a_held_hotkey_toggles_once(session: XSession, lonely: Popup) -> None:

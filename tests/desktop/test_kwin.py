@@ -17,7 +17,7 @@ from tests.support.desktop_session import DEADLINE_SECONDS, HOTKEY, Popup
 from tests.support.kwin_session import KwinSession, kwin_session, needs_kwin
 from tests.support.ledgers import Gate
 from tests.support.popup_motion import check_motion
-from tests.support.popup_screens import check_screens, x11_screen
+from tests.support.popup_screens import Screen, check_screens, x11_screen
 from tests.support.popup_script import GATE
 
 pytestmark = needs_kwin
@@ -31,9 +31,14 @@ def kwin() -> Iterator[KwinSession]:
 
 
 @pytest.fixture
-def popup(kwin: KwinSession, daemon: DaemonProcess) -> Iterator[Popup]:
+def scheme() -> str:
+    return theme.DARK.name
+
+
+@pytest.fixture
+def popup(kwin: KwinSession, daemon: DaemonProcess, scheme: str) -> Iterator[Popup]:
     """A popup whose hotkey the portal has bound."""
-    with Popup(kwin, daemon.socket, "--theme", "dark") as made:
+    with Popup(kwin, daemon.socket, "--theme", scheme) as made:
         made.wait_for("armed", shortcut="Ctrl+Alt+Space")
         yield made
 
@@ -87,11 +92,15 @@ def test_the_panel_has_its_place(kwin: KwinSession, popup: Popup) -> None:
     assert kwin.colour(x, top - theme.SHADOW - 4) == kwin.colour(4, 4)
 
 
+@pytest.mark.parametrize("scheme", [theme.DARK.name, theme.LIGHT.name])
 def test_the_screen_shows_what_the_window_draws(
-    kwin: KwinSession, popup: Popup, daemon: DaemonProcess
+    kwin: KwinSession, popup: Popup, daemon: DaemonProcess, scheme: str
 ) -> None:
-    """On KWin the screen has the prompt, and the answer of a run, as the window draws them by itself."""
-    check_screens(popup, str(daemon.socket), lambda: x11_screen(kwin.display), "kwin")
+    """On KWin the screen has, in dark and in light, the prompt, the answer of a run and a question as the window draws them by itself."""
+    palette = {one.name: one for one in (theme.DARK, theme.LIGHT)}[scheme]
+    check_screens(
+        popup, str(daemon.socket), Screen("kwin", lambda: x11_screen(kwin.display), palette=palette)
+    )
 
 
 def test_the_window_follows_the_speed_of_animations(kwin: KwinSession, popup: Popup) -> None:

@@ -1,6 +1,7 @@
 """Requests from the hotkey to the answer, with the real daemon and a scripted model."""
 
 import os
+from collections.abc import Iterator
 
 import pytest
 
@@ -13,8 +14,23 @@ from aeond_client.records.runs import RunState
 from tests.support.daemon_process import DaemonProcess
 from tests.support.desktop_session import HOTKEY, Popup, XSession
 from tests.support.ledgers import Gate
-from tests.support.popup_screens import check_screens, x11_screen
+from tests.support.popup_screens import Screen, check_screens, x11_screen
 from tests.support.popup_script import FOLLOW_UP, GATE, NOTE, QUESTION, asking
+from tests.support.stages import Stage
+
+
+@pytest.fixture(scope="module")
+def one_popup(session: XSession, stage: Stage) -> Iterator[Popup]:
+    with Popup(session, stage.daemon.socket) as made:
+        made.wait_for("armed", shortcut="Ctrl+Alt+Space")
+        yield made
+
+
+@pytest.fixture
+def popup(one_popup: Popup) -> Iterator[Popup]:
+    """A popup that waits for its hotkey: one for all tests here, with an empty prompt for each."""
+    yield one_popup
+    one_popup.renew()
 
 
 def ask(popup: Popup, text: str) -> str:
@@ -49,8 +65,8 @@ def test_steps_tick_off_and_the_answer_appears(popup: Popup, gate: Gate) -> None
 def test_the_screen_shows_what_the_window_draws(
     popup: Popup, session: XSession, daemon: DaemonProcess
 ) -> None:
-    """On X11 the screen has the prompt, and the answer of a run, as the window draws them by itself."""
-    check_screens(popup, str(daemon.socket), lambda: x11_screen(session.display), "x11")
+    """On X11 the screen has the prompt, the answer of a run and a question as the window draws them by itself."""
+    check_screens(popup, str(daemon.socket), Screen("x11", lambda: x11_screen(session.display)))
 
 
 def test_escape_hides_and_does_not_cancel(popup: Popup, gate: Gate, daemon: DaemonProcess) -> None:

@@ -16,7 +16,7 @@ from aeond_client import Client, RunOptions
 from tests.support.daemon_process import DaemonProcess
 from tests.support.desktop_session import DEADLINE_SECONDS, HOTKEY, Popup
 from tests.support.ledgers import Gate
-from tests.support.popup_screens import check_screens
+from tests.support.popup_screens import Screen, check_screens
 from tests.support.popup_script import FOLLOW_UP, GATE, QUESTION, asking
 from tests.support.sway_session import SwaySession, key_window, needs_sway, sway_session
 
@@ -81,13 +81,13 @@ def test_the_window_floats_in_its_place_and_has_the_focus(sway: SwaySession, pop
 def test_the_screen_shows_what_the_window_draws(
     sway: SwaySession, popup: Popup, daemon: DaemonProcess
 ) -> None:
-    """On sway the screen has the prompt, and the answer of a run, as the window draws them by itself."""
+    """On sway the screen has the prompt, the answer of a run and a question as the window draws them by itself."""
     popup.open()
     top = sway.window()["rect"]["y"] + SHADOW
     since = popup.seen()
     popup.press(HOTKEY)
     popup.wait_for("hidden", since)
-    check_screens(popup, str(daemon.socket), lambda: picture_of(sway), "sway", top)
+    check_screens(popup, str(daemon.socket), Screen("sway", lambda: picture_of(sway), top))
 
 
 def test_the_whole_panel_stays_on_the_screen(sway: SwaySession, popup: Popup) -> None:

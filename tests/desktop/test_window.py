@@ -22,6 +22,7 @@ from aeon_popup.state.session import SessionView
 from aeon_popup.trace import Trace
 from aeon_popup.ui import cards
 from aeon_popup.ui.cards import ApprovalCard
+from aeon_popup.ui.plan import Row
 from aeon_popup.ui.popup import Popup, application
 from aeon_popup.ui.theme import DARK, LIGHT
 from aeon_popup.ui.window import NoSeat
@@ -295,6 +296,16 @@ def test_the_steps_of_an_answered_run_are_shown_and_hidden(popup: Popup) -> None
     assert len(popup.body.plan.shapes) == len(done.shown.steps.lines) > len(summary)
     press(popup, Qt.Key.Key_D, CTRL)
     assert popup.body.plan.shapes == summary
+
+
+def test_the_summary_counts_the_steps_that_were_done(popup: Popup) -> None:
+    """The line above the answer of a run that was stopped at a limit does not count the steps that never started."""
+    spoken = {}
+    for name in ("done", "expired"):
+        show(popup, states()[name])
+        (row,) = popup.body.plan.findChildren(Row)
+        spoken[name] = (row.accessibleName(), *popup.body.plan.shapes)
+    assert spoken == {"done": ("5 steps done", "tick"), "expired": ("3 of 5 steps done", "dash")}
 
 
 def test_the_answer_is_copied_as_it_was_written(popup: Popup) -> None:

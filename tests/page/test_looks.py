@@ -26,7 +26,7 @@ RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"
 
 STATES = every_state()
 # These need another daemon or another screen, and have tests of their own.
-ELSEWHERE = {"offline", "starting", "small"}
+ELSEWHERE = {"offline", "disconnected", "no-session", "starting", "small"}
 
 
 def open_state(page: Any, name: str) -> None:
@@ -73,7 +73,7 @@ def test_every_state_is_accessible(pictured: Access, tab: Tab, axe: str, scheme:
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_the_page_without_a_daemon_is_accessible(tab: Tab, axe: str, scheme: str) -> None:
-    """The states without a daemon and without a session violate no rule either."""
+    """The states without a daemon, without a session and without the page's server violate no rule either."""
     with page_server("/nonexistent/aeond.sock", StatesClient(up=False)) as access:
         page = tab(access.new_link(), color_scheme=scheme, bypass_csp=True)
         page.get_by_text("No daemon is listening").wait_for()
@@ -82,6 +82,8 @@ def test_the_page_without_a_daemon_is_accessible(tab: Tab, axe: str, scheme: str
         stranger = tab(access.origin, color_scheme=scheme, bypass_csp=True)
         stranger.get_by_text("needs a new link").wait_for()
         assert violations(stranger, axe, RULES) == []
+    page.get_by_text("The page's server has ended.").wait_for()
+    assert violations(page, axe, RULES) == []
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -12,36 +12,24 @@ pytest.importorskip("PySide6.QtGui", reason="Qt is not installed here", exc_type
 
 from PySide6.QtGui import QImage
 
-from tests.support.browser import listening, page_server
 from tests.support.compared_pictures import check_picture
-from tests.support.page_pictures import FOLDER, NOW, SCHEMES, show, states, taken
-from tests.support.page_states import StatesClient
+from tests.support.page_pictures import FOLDER, SCHEMES, Servers, servers, show, states, taken
 
 # The badge with the state of a run is 0.08 % of the smallest picture that has one.
 MOST_SHARE = 0.0005
 DEADLINE_SECONDS = 10.0
 
-Servers = tuple[StatesClient, Any, Any]
-
 
 @pytest.fixture(scope="module")
-def servers() -> Iterator[Servers]:
-    """The client of the first server, that server, and one without a daemon."""
-    client = StatesClient(now=lambda: NOW)
-    with (
-        listening() as daemon,
-        page_server(daemon, client) as up,
-        page_server("/nonexistent/aeond.sock", StatesClient(up=False)) as down,
-    ):
-        yield client, up, down
+def using() -> Iterator[Servers]:
+    with servers() as made:
+        yield made
 
 
 @pytest.mark.parametrize("name", states())
-def test_the_pictures_show_the_page_as_it_is(browser: Any, servers: Servers, name: str) -> None:
+def test_the_pictures_show_the_page_as_it_is(browser: Any, using: Servers, name: str) -> None:
     """The pictures of the documentation are what the page shows now; if not, `make pictures` takes them again."""
-    client, up, down = servers
-    link = (down if name == "offline" else up).new_link()
-    page = show(browser, name, scheme=SCHEMES[0], scale=1, client=client, link=link)
+    page = show(browser, name, scheme=SCHEMES[0], scale=1, using=using)
     try:
         for scheme in SCHEMES:
             file = f"page-{name}-{scheme}"

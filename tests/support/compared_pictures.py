@@ -4,6 +4,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
+import numpy.typing as npt
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QImage
 
@@ -22,15 +24,10 @@ def differences(seen: QImage, expected: QImage) -> tuple[float, QImage]:
     marked = second.convertToFormat(QImage.Format.Format_Grayscale8).convertToFormat(
         QImage.Format.Format_RGB32
     )
-    count = 0
-    for y in range(first.height()):
-        for x in range(first.width()):
-            one, other = first.pixelColor(x, y), second.pixelColor(x, y)
-            channels = zip(one.getRgb()[:3], other.getRgb()[:3], strict=True)  # type: ignore[index]
-            if max(abs(left - right) for left, right in channels) > _MOST_DIFFERENCE:
-                count += 1
-                marked.setPixelColor(x, y, QColor("red"))
-    share = count / (first.width() * first.height()) if seen.size() == expected.size() else 1.0
+    apart = np.abs(_channels(first) - _channels(second)).max(axis=2) > _MOST_DIFFERENCE
+    for y, x in np.argwhere(apart).tolist():
+        marked.setPixelColor(x, y, QColor("red"))
+    share = float(apart.mean()) if seen.size() == expected.size() else 1.0
     return share, marked.scaled(seen.size())
 
 
@@ -68,3 +65,9 @@ def _small(image: QImage) -> QImage:
     return image.convertToFormat(QImage.Format.Format_RGB32).scaled(
         size, Qt.AspectRatioMode.IgnoreAspectRatio, Qt.TransformationMode.SmoothTransformation
     )
+
+
+def _channels(image: QImage) -> npt.NDArray[np.int16]:
+    """The channels of each pixel of a picture of the format RGB32, by line and place in the line."""
+    pixels = np.frombuffer(image.constBits(), np.uint8).reshape(image.height(), image.width(), 4)
+    return pixels[:, :, :3].astype(np.int16)

@@ -17,6 +17,8 @@ from typing import Any, Self
 
 import pytest
 
+from aeon_popup.toggle import send_action
+
 DEADLINE_SECONDS = 60.0
 HOTKEY = "ctrl+alt+space"
 _PROGRAMS = ("Xvfb", "openbox", "xdotool", "dbus-daemon")
@@ -288,6 +290,17 @@ class Popup(Traced):
         self.press(HOTKEY)
         self.wait_for("painted", since)
         self.wait_for("focused", since)
+
+    def renew(self) -> None:
+        """Hides the window with an empty prompt and forgets the trace, except how the hotkey was bound: as after a start."""
+        since = self.seen()
+        for action in ("hide", "new"):
+            send_action(action, self.session.environment)
+        self.wait_for("focused", since)
+        since = self.seen()
+        send_action("hide", self.session.environment)
+        self.wait_for("hidden", since)
+        self.entries = [entry for entry in self.entries if entry["what"] == "armed"]
 
 
 class PatientPopup(Popup):

@@ -1,13 +1,16 @@
-"""Draws the states of the web page into docs/pictures: `python -m tests.support.page_pictures [FOLDER]`."""
+"""Draws the states of the web page into docs/pictures: `python -m tests.support.page_pictures [FOLDER [STATE...]]`."""
 
 import datetime as dt
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from PySide6.QtGui import QImage
 
+from aeon_web.access import Access
 from tests.support.browser import chromium, listening, page_server
 from tests.support.page_states import TEXT, StatesClient, runs
 from tests.support.popup_pictures import fewer_colours
@@ -53,6 +56,27 @@ def _offline(page: "Page") -> None:
     page.get_by_text("Not sent").wait_for()
 
 
+@dataclass(frozen=True, slots=True)
+class Servers:
+    """The client that delivers the states, a page server with it, and one without a daemon."""
+
+    client: StatesClient
+    daemon: str
+    up: Access
+    down: Access
+
+
+@contextmanager
+def servers() -> Iterator[Servers]:
+    client = StatesClient(now=lambda: NOW)
+    with (
+        listening() as daemon,
+        page_server(daemon, client) as up,
+        page_server("/nonexistent/aeond.sock", StatesClient(up=False)) as down,
+    ):
+        yield Servers(client, daemon, up, down)
+
+
 # A state with its run ("" for the prompt), and the actions that lead to it.
 States = dict[str, tuple[str, Callable[["Page"], object] | None]]
 
@@ -67,14 +91,28 @@ def states() -> States:
         "history": ("done", None),
     }
     named |= {"undone": ("done", _undo), "journal": ("done", _journal), "details": ("running", _details)}
+    named |= {"disconnected": ("running", None), "no-session": ("", None)}
     named |= {"small": ("approval", None), "keys": ("", lambda page: page.keyboard.press("F1"))}
     return named
 
 
-def show(
-    browser: "Browser", name: str, *, scheme: Scheme, scale: int, client: StatesClient, link: str
-) -> "Page":
+def show(browser: "Browser", name: str, *, scheme: Scheme, scale: int, using: Servers) -> "Page":
     """A page that shows the state."""
+    using.client.state = "starting" if name == "starting" else "ready"
+    link = (using.down if name == "offline" else using.up).new_link()
+    if name == "disconnected":
+        with page_server(using.daemon, using.client) as ended:
+            page = _open(browser, name, scheme=scheme, scale=scale, link=ended.new_link())
+        page.get_by_text("The page's server has ended.").wait_for()
+    else:
+        if name == "no-session":
+            assert using.up.begin(link.partition("=")[2])
+        page = _open(browser, name, scheme=scheme, scale=scale, link=link)
+    page.evaluate(_DRAWN)
+    return page
+
+
+def _open(browser: "Browser", name: str, *, scheme: Scheme, scale: int, link: str) -> "Page":
     width, height = _SIZES.get(name, _SIZE)
     context = browser.new_context(
         viewport={"width": width, "height": height}, device_scale_factor=scale, color_scheme=scheme, reduced_motion="reduce", locale="en-GB", timezone_id="UTC"
@@ -82,7 +120,6 @@ def show(
     page = context.new_page()
     page.clock.set_fixed_time(dt.datetime.fromtimestamp(NOW, dt.UTC))
     run, act = states()[name]
-    client.state = "starting" if name == "starting" else "ready"
     page.goto(link)
     badge = page.locator(".badge")
     page.locator(".panel").wait_for()
@@ -92,11 +129,12 @@ def show(
         badge.wait_for()
     elif name == "starting":
         page.get_by_text("Requests are accepted").wait_for()
+    elif name == "no-session":
+        page.get_by_text("This link was used already").wait_for()
     elif name != "offline":
         page.get_by_text("aeond 0.1.0").wait_for()
     if act is not None:
         act(page)
-    page.evaluate(_DRAWN)
     return page
 
 
@@ -122,20 +160,13 @@ def _grow(page: "Page") -> None:
     page.evaluate("scrollTo(0, 0)")
 
 
-def main(folder: Path) -> None:
+def main(folder: Path, *names: str) -> None:
     folder.mkdir(exist_ok=True)
-    client = StatesClient(now=lambda: NOW)
-    with (
-        listening() as daemon,
-        chromium() as browser,
-        page_server(daemon, client) as access,
-        page_server("/nonexistent/aeond.sock", StatesClient(up=False)) as offline,
-    ):
-        for name in states():
+    with chromium() as browser, servers() as using:
+        for name in names or states():
             for scheme in SCHEMES:
                 for scale in (1, 2):
-                    link = (offline if name == "offline" else access).new_link()
-                    page = show(browser, name, scheme=scheme, scale=scale, client=client, link=link)
+                    page = show(browser, name, scheme=scheme, scale=scale, using=using)
                     image = fewer_colours(taken(page, name, scheme))
                     page.context.close()
                     suffix = "" if scale == 1 else "@2x"
@@ -143,4 +174,4 @@ def main(folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]) if len(sys.argv) > 1 else FOLDER)
+    main(Path(sys.argv[1]) if len(sys.argv) > 1 else FOLDER, *sys.argv[2:])

@@ -12,6 +12,7 @@ from aeond_client.events import (
     AnswerComposed,
     AnswerStarted,
     ApprovalRequested,
+    BudgetExhausted,
     CancelRequested,
     Event,
     EventKind,
@@ -64,6 +65,11 @@ ANSWER = """**Three tests became stable, one is still flaky.** The report is in 
 
 - The egress test fails only under load.
 - Nothing was sent to anybody.
+"""
+PARTIAL_ANSWER = """**The logs are read; their failures are not compared.** Monday's log has 17 failures, Friday's has 1.
+
+- No report was written.
+- One question is open: whether the egress test fails only under load.
 """
 EFFECTS = (
     RecordedEffect("file.changed", "report.md", "1.2 kB"),
@@ -120,6 +126,12 @@ def runs() -> dict[str, list[EventKind]]:
             [ANSWER, "```\n" + "x = compute(x)\n" * 12 + "```", *(f"{n}. {TEXT}." for n in range(1, 31))]
         )
     )
+    stopped = [
+        *_planned(*_done(*STEPS[:3])),
+        BudgetExhausted("tool_calls"),
+        AnswerStarted(),
+        AnswerComposed(Answer(PARTIAL_ANSWER)),
+    ]
     failed = StepEnded("s4", StepState.FAILED, error="The engine did not answer in 300 s.")
     return {
         "planning": [RunCreated(TEXT, session_id="session-1"), RunStarted(), PlanningStarted()],
@@ -133,6 +145,7 @@ def runs() -> dict[str, list[EventKind]]:
         "long-answer": [*_planned(*_done(*STEPS)), AnswerStarted(), AnswerComposed(long), RunEnded(RunState.SUCCEEDED)],
         "failed": [*asked, failed, RunEnded(RunState.FAILED, Problem("ENGINE_DOWN", "The engine did not answer."))],
         "cancelled": [*asked, CancelRequested(), RunEnded(RunState.CANCELLED)],
+        "expired": [*stopped, RunEnded(RunState.EXPIRED, Problem("BUDGET_EXHAUSTED", "The run has no tool calls left."))],
     }  # fmt: skip
 
 

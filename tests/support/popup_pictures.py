@@ -53,10 +53,12 @@ def fewer_colours(image: QImage) -> QImage:
     return image.convertToFormat(QImage.Format.Format_Indexed8, list(chosen)[:256])
 
 
-def draw(name: str, view: SessionView, palette: Palette, app: Any, scale: int = 1) -> QImage:
-    """One state. The window is made for it, so that no picture depends on the one before."""
+def draw(
+    name: str, view: SessionView, palette: Palette, app: Any, scale: int = 1, now: float = NOW
+) -> QImage:
+    """One state at a time. The window is made for it, so that no picture depends on the one before."""
     actions: Any = NoActions()
-    popup = Popup(actions, palette, Trace(), composited=True, motion=False, now=lambda: NOW)
+    popup = Popup(actions, palette, Trace(), composited=True, motion=False, now=lambda: now)
     popup.show_view(view)
     popup.appear()
     popup.show_shortcut("Ctrl+Alt+Space")
@@ -75,17 +77,17 @@ def draw(name: str, view: SessionView, palette: Palette, app: Any, scale: int = 
     return image
 
 
-def picture_of(name: str, view: SessionView, palette: Palette) -> QImage:
+def picture_of(name: str, view: SessionView, palette: Palette, now: float = NOW) -> QImage:
     """The window over a plain desktop, in a program that may have a Qt application already."""
     existing = QApplication.instance()
     app = existing if isinstance(existing, QApplication) else application(["popup-pictures"])
-    return draw(name, view, palette, app)
+    return draw(name, view, palette, app, now=now)
 
 
-def panel_of(name: str, view: SessionView, palette: Palette) -> QImage:
+def panel_of(name: str, view: SessionView, palette: Palette, now: float = NOW) -> QImage:
     """The panel alone."""
     edge = SHADOW + _EDGE
-    whole = picture_of(name, view, palette)
+    whole = picture_of(name, view, palette, now)
     return whole.copy(edge, edge, whole.width() - 2 * edge, whole.height() - 2 * edge)
 
 

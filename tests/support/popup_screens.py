@@ -1,6 +1,8 @@
 """Screens of real sessions, compared with the window as it draws itself without one."""
 
+import time
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import xcffib.xproto
 from PySide6.QtGui import QImage
@@ -8,12 +10,14 @@ from PySide6.QtGui import QImage
 from aeon_popup.hotkey.x11 import connect
 from aeon_popup.state import happenings
 from aeon_popup.state.session import SessionView, after
-from aeon_popup.ui.theme import DARK, TOP, WIDTH
-from aeond_client import Client
+from aeon_popup.ui.theme import DARK, TOP, WIDTH, Palette
+from aeond_client import Client, RunOptions
+from aeond_client.events import EventKind, InputRequested
+from aeond_client.records.runs import Plan, PlanStep
 from tests.support.compared_pictures import check_picture
 from tests.support.desktop_session import DEADLINE_SECONDS, Popup
 from tests.support.popup_pictures import panel_of
-from tests.support.popup_script import NOTE
+from tests.support.popup_script import COLOURS, NOTE, QUESTION
 
 _SCREEN_WIDTH, _SCREEN_HEIGHT = 1280, 800
 
@@ -32,32 +36,65 @@ def x11_screen(display: str) -> QImage:
         connection.disconnect()
 
 
-def check_screens(popup: Popup, socket: str, screen: Callable[[], QImage], name: str, top: int = 0) -> None:
-    """Compares the empty prompt, and the answer of a run, on a screen of 1280 x 800 whose popup has the dark theme.
+@dataclass(frozen=True, slots=True)
+class Screen:
+    """A screen of 1280 x 800 that `take` takes pictures of. `top` is where the panel begins, if not where it does on X11."""
 
-    The change of the run is undone: later tests with the same daemon need a memory without it.
-    """
-    left, upper = (_SCREEN_WIDTH - WIDTH) // 2, top or int(_SCREEN_HEIGHT * TOP)
+    name: str
+    take: Callable[[], QImage]
+    top: int = int(_SCREEN_HEIGHT * TOP)
+    palette: Palette = DARK
 
-    def compare(state: str, view: SessionView) -> None:
-        expected = panel_of(state, view, DARK)
+    def compare(self, state: str, view: SessionView) -> None:
+        """Compares the panel on the screen with the state as the window draws it by itself."""
+        expected = panel_of(state, view, self.palette, time.time())
+        left = (_SCREEN_WIDTH - WIDTH) // 2
         check_picture(
-            f"{name}-{state}",
-            lambda: screen().copy(left, upper, expected.width(), expected.height()),
+            f"{self.name}-{state}-{self.palette.name}",
+            lambda: self.take().copy(left, self.top, expected.width(), expected.height()),
             expected,
             DEADLINE_SECONDS,
         )
 
+
+def opened_run(view: SessionView, client: Client, run_id: str, last: type[EventKind]) -> SessionView:
+    """The state after the run was opened from the history, with its events up to the first of this kind."""
+    view = after(view, happenings.Opened("opened", run_id, client.get_run(run_id).text))
+    with client.watch(run_id) as events:
+        for event in events:
+            view = after(view, happenings.Received("opened", event, event.time))
+            if isinstance(event.kind, last):
+                break
+    return view
+
+
+def check_screens(popup: Popup, socket: str, screen: Screen) -> None:
+    """Compares the empty prompt, the answer of a run, and a question.
+
+    The change of the run is undone: later tests with the same daemon need a memory without it.
+    """
     popup.open()
     view = after(SessionView(), happenings.LinkUp(socket))
-    compare("prompt", view)
+    screen.compare("prompt", view)
     since = popup.seen()
     popup.type(NOTE)
     popup.press("Return")
     run_id = popup.wait_for("stage", since, stage="done")["run"]
     view = after(after(view, happenings.Submitted("k", NOTE)), happenings.Accepted("k", run_id, "s"))
-    with Client(socket) as client, client.watch(run_id) as events:
-        for event in events:
-            view = after(view, happenings.Received("k", event, event.time))
+    with Client(socket) as client:
+        with client.watch(run_id) as events:
+            for event in events:
+                view = after(view, happenings.Received("k", event, event.time))
         assert client.undo_run(run_id).undone
-    compare("done", view)
+        screen.compare("done", view)
+        plan = Plan(QUESTION, (PlanStep("s1", "Ask for the colour", "request_user_input", COLOURS),))
+        asking = client.create_run(QUESTION, RunOptions(plan=plan)).run_id
+        view = opened_run(after(view, happenings.NewStarted()), client, asking, InputRequested)
+        since = popup.seen()
+        popup.press("ctrl+n", "Up")
+        popup.wait_for("history", since)
+        popup.press("Return")
+        popup.wait_for("stage", since, stage="question", run=asking)
+        screen.compare("question", view)
+        popup.press("alt+1")
+        popup.wait_for("stage", since, stage="done", run=asking)

@@ -11,6 +11,7 @@ NOTE = "note the colour"
 FOLLOW_UP = "and the second one"
 QUESTION = "ask me"
 ANSWER = "Through the gate."
+COLOURS = {"prompt": "Which colour?", "options": ["red", "blue"]}
 NOTED = "The colour is noted."
 
 
@@ -29,6 +30,5 @@ def script_with_gate(gate: Path) -> dict[str, Any]:
 
 def asking(gate: Gate) -> Plan:
     """A plan that waits at the gate and then asks which colour."""
-    ask = {"prompt": "Which colour?", "options": ["red", "blue"]}
-    question = PlanStep("s2", "Ask for the colour", "request_user_input", ask, depends_on=("s1",))
+    question = PlanStep("s2", "Ask for the colour", "request_user_input", COLOURS, depends_on=("s1",))
     return Plan(QUESTION, (deed("s1", "put", gate=gate), question))

@@ -8,6 +8,7 @@ from aeon_popup.state.session import SessionView, after
 from aeond_client.events import (
     AnswerComposed,
     AnswerStarted,
+    BudgetExhausted,
     CancelRequested,
     Event,
     EventKind,
@@ -62,6 +63,12 @@ before the 14:00 kickoff.
 
 - Draft itinerary saved to `~/Documents/lisbon.md`
 - Nothing was booked or sent.
+"""
+PARTIAL_ANSWER = """**Two direct flights fit: TP 1361 for €148 and RYR 4502 for €96.** Both leave on Wed 14 May and arrive before \
+the kickoff.
+
+- The itinerary is not drafted.
+- Nothing was sent to Marta.
 """
 LONG_ANSWER = "\n\n".join(
     [
@@ -157,6 +164,12 @@ def states() -> Mapping[str, SessionView]:
     failure = StepEnded("s3", StepState.FAILED, error="flights.search: 503 from provider after 3 tries")
     answer = Answer(ANSWER, effects=EFFECTS)
     answered: list[EventKind] = [*planned(5), AnswerStarted(), AnswerComposed(answer)]
+    stopped = [
+        *planned(3),
+        BudgetExhausted("tool_calls"),
+        AnswerStarted(),
+        AnswerComposed(Answer(PARTIAL_ANSWER)),
+    ]
     long: list[EventKind] = [*planned(5), AnswerStarted(), AnswerComposed(Answer(LONG_ANSWER))]
     done = folded([*sent(), *received(*answered, RunEnded(RunState.SUCCEEDED))])
     running = folded([*sent(), *received(*planned(2), StepStarted(compare), progress)])
@@ -195,6 +208,7 @@ def states() -> Mapping[str, SessionView]:
         "cancelled": folded(
             [*sent(), *received(*planned(2), CancelRequested(), RunEnded(RunState.CANCELLED))]
         ),
+        "expired": folded([*sent(), *received(*stopped, RunEnded(RunState.EXPIRED))]),
         "unavailable": folded([happenings.Drafted(TEXT), down]),
         "daemon-lost": after(running, down),
     }

@@ -121,11 +121,12 @@ def _summary(run: RunView) -> list[tuple[str, str, Shape, str]]:
     count = len(run.steps.lines)
     if not count:
         return []
-    failed = sum(line.state in {StepState.FAILED, StepState.INVALID} for line in run.steps.lines)
-    words = f"{counted(count, 'step')} done"
-    if failed:
-        words = f"{count - failed} of {counted(count, 'step')} done"
-    return [(words, "", Shape.QUERY if failed else Shape.TICK, words)]
+    states = [line.state for line in run.steps.lines]
+    done = states.count(StepState.SUCCEEDED)
+    words = f"{counted(count, 'step')} done" if done == count else f"{done} of {counted(count, 'step')} done"
+    failed = not {StepState.FAILED, StepState.INVALID}.isdisjoint(states)
+    shape = Shape.QUERY if failed else Shape.TICK if done == count else Shape.DASH
+    return [(words, "", shape, words)]
 
 
 def _step(run: RunView, line: Line, number: int, count: int, *, details: bool) -> tuple[str, str, Shape, str]:

@@ -48,6 +48,7 @@ _REQUESTS: Final = (
         "240*(1+7/100)*(1-3/100)",
     ),
     ("2.150 Euro Hafengeld geteilt durch 6 Boote", "2150/6"),
+    ("How much does 2.5 % of 1800 litres make? Then put it into the log as a surplus.", "1800*2.5/100"),
     ("bought the mast for 80, selling it for 100. profit in percent?", "(100-80)/80*100"),
 )
 

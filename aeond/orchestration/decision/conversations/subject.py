@@ -10,7 +10,7 @@ from aeond.domain.llm import LikelyToken
 from aeond.domain.runs.budgets import Grant
 from aeond.domain.runs.run import RunSnapshot
 from aeond.frozen import frozen
-from aeond.orchestration.context.statements import last_question
+from aeond.orchestration.context.statements import goes_on_after_question, last_question
 from aeond.orchestration.decision.conversations.odds import begun, first_tokens, keep, log_odds
 from aeond.orchestration.prompts.subject_prompts import (
     ACTS,
@@ -39,6 +39,7 @@ _SURELY_NO_CHANGE_BELOW: Final = -2.5
 _ASKS_FROM: Final = 1.0
 _COMPUTES_FROM: Final = -1.0
 _SURELY_ASKS_FROM: Final = 1.5
+_SURELY_COMPUTES_FROM: Final = 6.0
 _INTENTS: Final = (ASKS, TELLS, EDITS, ACTS)
 
 
@@ -89,7 +90,7 @@ class Subject:
         """Whether nothing but an answer is wanted, also where another sentence follows the question: most of these only say where to
         look or how to answer."""
         if self._intent_is_known:
-            return self._asking >= _SURELY_ASKS_FROM
+            return self._asking >= (_SURELY_COMPUTES_FROM if self.is_computation() else _SURELY_ASKS_FROM)
         odds = log_odds(self.likely, _subject_of, CHANGE)
         return any(map(_subject_of, self.likely)) and odds <= _SURELY_NO_CHANGE_BELOW
 
@@ -105,6 +106,8 @@ class Subject:
 
     def may_not_ask(self, request: str) -> bool:
         """Whether something else than an answer may be wanted: neither the word says the contrary, nor the form of the request."""
+        if self.is_computation() and goes_on_after_question(request):
+            return True  # its word hides what else is wanted
         odds = log_odds(self.likely, _subject_of, CHANGE)
         asks = odds < _NO_CHANGE_BELOW and bool(last_question(request))
         return odds > _SURELY_NO_CHANGE_BELOW and not asks

@@ -183,6 +183,18 @@ def test_words_that_name_no_subject_do_not_count(
     )
 
 
+@pytest.mark.parametrize(("tell", "only_answer"), [(-8.0, True), (-2.0, False)])
+def test_an_order_behind_a_calculation_is_not_overlooked(tell: float, only_answer: bool) -> None:
+    """Where a sentence follows the question of a calculation, only a much likelier intent to ask means that an answer is all."""
+    likely = (LikelyToken("compute", -0.1), LikelyToken("do", -2.5))
+    asked = Subject(likely)
+    assert asked.may_not_ask("What is 3 times 12? Save it.")
+    assert not asked.may_not_ask("What is 3 times 12?")
+    known = Subject(likely, (LikelyToken("ask", -0.1), LikelyToken("tell", tell)))
+    assert known.surely_asks == only_answer
+    assert known.wants_no_change
+
+
 async def test_a_request_is_asked_about_once() -> None:
     """The subject of a run's request is known until many other runs have come; one that the model did not give is asked for again."""
     llm = says({"text": "do", "likely": {"do": -0.1}, "times": 0})

@@ -128,7 +128,6 @@ class Tracing:
     async def _export(self) -> None:
         batch: list[bytes] = []
         count = 0
-        self._waiting_spans = 0
         while self._ended:
             run_id, run = self._ended.popleft()
             try:
@@ -143,6 +142,7 @@ class Tracing:
                 self._exported += taken
                 self._dropped += count - taken
                 batch, count = [], 0
+        self._waiting_spans = 0
 
     async def _trace(self, run_id: str, run: RunSpans | None) -> tuple[bytes, int]:
         """The spans of an ended run and their number; none if the client does not record its trace."""

@@ -42,6 +42,7 @@ STAGES = {
     "follow-up": Stage.DONE,
     "failed": Stage.FAILED,
     "cancelled": Stage.CANCELLED,
+    "expired": Stage.DONE,
     "unavailable": Stage.UNAVAILABLE,
     "daemon-lost": Stage.UNAVAILABLE,
 }

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.daemon_process import DaemonProcess, daemon_folder
-from tests.support.desktop_session import Popup, XSession, desktop_session, what_is_missing
+from tests.support.desktop_session import Popup, XSession, armed_popup, desktop_session, what_is_missing
 from tests.support.ledgers import Gate
 from tests.support.popup_script import script_with_gate
 from tests.support.stages import Stage, staged
@@ -65,8 +65,7 @@ def daemon(stage: Stage) -> DaemonProcess:
 @pytest.fixture
 def popup(session: XSession, stage: Stage) -> Iterator[Popup]:
     """A popup that waits for its hotkey."""
-    with Popup(session, stage.daemon.socket) as made:
-        made.wait_for("armed", shortcut="Ctrl+Alt+Space")
+    with armed_popup(session, stage.daemon.socket) as made:
         yield made
 
 

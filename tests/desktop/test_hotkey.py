@@ -8,15 +8,14 @@ import xcffib.xproto
 
 from aeon_popup.hotkey.seat import Seat
 from aeon_popup.hotkey.x11 import connect
-from tests.support.desktop_session import HOTKEY, Popup, XSession, key_window
+from tests.support.desktop_session import HOTKEY, Popup, XSession, armed_popup, key_window
 
 ESCAPE = hex(0xFF1B)
 
 
 @pytest.fixture(scope="module")
 def one_popup(session: XSession, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Popup]:
-    with Popup(session, tmp_path_factory.mktemp("nowhere") / "none.sock") as made:
-        made.wait_for("armed", shortcut="Ctrl+Alt+Space")
+    with armed_popup(session, tmp_path_factory.mktemp("nowhere") / "none.sock") as made:
         yield made
 
 

@@ -12,7 +12,7 @@ pytest.importorskip("xcffib", reason="xcffib is not installed here", exc_type=Im
 from aeond_client import Client, RunOptions
 from aeond_client.records.runs import RunState
 from tests.support.daemon_process import DaemonProcess
-from tests.support.desktop_session import HOTKEY, Popup, XSession
+from tests.support.desktop_session import HOTKEY, Popup, XSession, armed_popup
 from tests.support.ledgers import Gate
 from tests.support.popup_screens import Screen, check_screens, x11_screen
 from tests.support.popup_script import FOLLOW_UP, GATE, NOTE, QUESTION, asking
@@ -21,8 +21,7 @@ from tests.support.stages import Stage
 
 @pytest.fixture(scope="module")
 def one_popup(session: XSession, stage: Stage) -> Iterator[Popup]:
-    with Popup(session, stage.daemon.socket) as made:
-        made.wait_for("armed", shortcut="Ctrl+Alt+Space")
+    with armed_popup(session, stage.daemon.socket) as made:
         yield made
 
 

@@ -303,6 +303,14 @@ class Popup(Traced):
         self.entries = [entry for entry in self.entries if entry["what"] == "armed"]
 
 
+@contextmanager
+def armed_popup(session: XSession, socket: str | Path) -> Iterator[Popup]:
+    """A popup of this session that waits for its hotkey, until the context ends."""
+    with Popup(session, socket) as made:
+        made.wait_for("armed", shortcut="Ctrl+Alt+Space")
+        yield made
+
+
 class PatientPopup(Popup):
     """A popup whose approvals ignore keys for an hour."""
 

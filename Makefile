@@ -34,6 +34,10 @@ FAST := tests/unit tests/spec tests/replay tests/eval
 WORKERS := 3
 PARALLEL = --numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder
 
+# Each process of the desktop tests starts an X server, a bus and window managers of its own: more of them than cores
+# would make the tests wait for each other.
+DESKTOP_WORKERS := 2
+
 # Destination of `make install`, and the Python to build on, which the service must be able to access.
 DESTDIR :=
 PREFIX := /usr/local
@@ -84,10 +88,10 @@ check-plain: $(READY) aider-setup mcp-servers openai-clients ## the tests that n
 	@$(BIN)/python -m pytest $(HANG) -m "$(EVERYWHERE) and not (model or vllm or desktop or browser)" $(PARALLEL) --junitxml .cache/check-plain.xml
 
 check-desktop: $(READY) ## the tests of the desktop window in private sessions, as part of `make check`
-	@$(BIN)/python -m pytest $(HANG) tests/desktop -m "$(EVERYWHERE)" --junitxml .cache/check-desktop.xml
+	@$(BIN)/python -m pytest $(HANG) tests/desktop -m "$(EVERYWHERE)" --numprocesses $(DESKTOP_WORKERS) --dist loadfile --junitxml .cache/check-desktop.xml
 
 repeat: $(READY) ## run the tests of a folder several times and print a table of green runs [TESTS=tests/desktop] [TIMES=20]
-	@$(BIN)/python -m tests.support.repeated $(or $(TESTS),tests/desktop) $(or $(TIMES),20)
+	@$(BIN)/python -m tests.support.repeated $(or $(TESTS),tests/desktop) $(or $(TIMES),20) $(DESKTOP_WORKERS)
 
 check-page: $(READY) ## the tests of the web page in a headless browser, as part of `make check`
 	@$(BIN)/python -m pytest $(HANG) tests/page -m "$(EVERYWHERE)" --junitxml .cache/check-page.xml

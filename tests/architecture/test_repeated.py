@@ -27,7 +27,7 @@ def test_an_unsteady_test_is_named_with_the_number_of_its_failures(tmp_path: Pat
     """
     (tmp_path / "test_some.py").write_text(UNSTEADY, encoding="utf-8")
     done = subprocess.run(
-        [sys.executable, "-m", "tests.support.repeated", str(tmp_path), "2", str(tmp_path / "kept")],
+        [sys.executable, "-m", "tests.support.repeated", str(tmp_path), "2", "1", str(tmp_path / "kept")],
         cwd=ROOT,
         env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},
         capture_output=True,

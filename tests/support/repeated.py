@@ -1,6 +1,6 @@
-"""Runs the tests of a folder several times and prints a table: `python -m tests.support.repeated FOLDER TIMES [KEPT]`.
+"""Runs the tests of a folder several times and prints a table: `python -m tests.support.repeated FOLDER TIMES [PROCESSES [KEPT]]`.
 
-Exits with 0 if every run was green. The output of a run that was not is kept in the folder KEPT, .cache/repeated by default.
+Each run shares its files among so many processes, 1 by default. Exits with 0 if every run was green. The output of a run that was not is kept in the folder KEPT, .cache/repeated by default.
 """
 
 import os
@@ -72,11 +72,14 @@ def table(runs: Sequence[Run]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def run_once(folder: str, kept: Path) -> Run:
-    """Runs the tests of the folder in a process of their own, and keeps the output in this file unless the run is green."""
+def run_once(folder: str, kept: Path, processes: int = 1) -> Run:
+    """Runs the tests of the folder in so many processes of their own, and keeps the output in this file unless the run is
+    green."""
     with TemporaryDirectory() as place:
         report = Path(place) / "report.xml"
         words = [sys.executable, "-m", "pytest", "-q", folder, "-m", _LEFT_OUT, "--junitxml", str(report)]
+        if processes > 1:
+            words += ["--numprocesses", str(processes), "--dist", "loadfile"]
         output = Path(place) / "output.txt"
         began = time.monotonic()
         with output.open("wb") as written:
@@ -98,11 +101,11 @@ def _status(words: list[str], output: BinaryIO) -> int:
         return -1
 
 
-def main(folder: str, times: int, kept: Path) -> int:
+def main(folder: str, times: int, processes: int, kept: Path) -> int:
     runs = []
     for number in range(1, times + 1):
         output = kept / f"{os.getpid()}-{number}.txt"
-        runs.append(run_once(folder, output))
+        runs.append(run_once(folder, output, processes))
         words = "green" if runs[-1].green else f"not green: {output}"
         print(f"run {number} of {times}: {runs[-1].seconds:.1f} s, {words}", file=sys.stderr, flush=True)
     print(table(runs), end="")
@@ -110,4 +113,5 @@ def main(folder: str, times: int, kept: Path) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1], int(sys.argv[2]), Path(sys.argv[3]) if sys.argv[3:] else KEPT))
+    processes = int(sys.argv[3]) if sys.argv[3:] else 1
+    sys.exit(main(sys.argv[1], int(sys.argv[2]), processes, Path(sys.argv[4]) if sys.argv[4:] else KEPT))

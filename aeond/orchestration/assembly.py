@@ -27,7 +27,6 @@ from aeond.orchestration.prompts.coreference_prompts import REWRITINGS, Dependen
 from aeond.orchestration.prompts.decision_prompts import composing_opening, removal_messages
 from aeond.orchestration.prompts.preamble import Preamble
 from aeond.orchestration.prompts.subject_prompts import (
-    content_messages,
     extent_messages,
     intent_messages,
     not_found_messages,
@@ -108,7 +107,6 @@ def usual_openings(
             yield _fixed(subject_messages(""))
             yield _fixed(intent_messages(""))
             yield _fixed(place_messages("", Situation()))
-            yield _fixed(content_messages(""))
             yield _fixed(extent_messages(""))
             yield _fixed(removal_messages("", ""))
         if not llm.capabilities.tool_calls:

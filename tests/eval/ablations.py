@@ -19,7 +19,7 @@ from aeond.orchestration.decision.conversations import composing, redirection
 from aeond.orchestration.decision.conversations.composing import Composer
 from aeond.orchestration.decision.conversations.part_or_whole import PartOrWhole
 from aeond.orchestration.decision.conversations.redirection import Redirection
-from aeond.orchestration.decision.conversations.results_reply import Findings, Reply
+from aeond.orchestration.decision.conversations.results_reply import Reply
 from aeond.orchestration.decision.conversations.subject import Subject
 
 _ACTED: ContextVar[set[str] | None] = ContextVar("acted", default=None)
@@ -45,15 +45,11 @@ MECHANISMS: Final = {
     "knowledge": Mechanism(decider, "general_reply", ""),
     "results": Mechanism(decider, "results_reply", Reply()),
     "intent": Mechanism(Subject, "may_not_ask", False, plain=True),
-    "doubtful": Mechanism(Findings, "likeliest", "", plain=True),
     "calculation": Mechanism(Redirection, "of_calculation", None, plain=True),
     "first call": Mechanism(Redirection, "of_call", None),
     "first answer": Mechanism(Redirection, "of_text", None),
     "update": Mechanism(composing, "overwrites", False),
-    "unfounded": Mechanism(next_action, "is_unfounded", False, plain=True),
     "report": Mechanism(decider, "wants_one_thing", False),
-    "content": Mechanism(redirection, "comes_from_files", False),
-    "new files": Mechanism(redirection, "names_new_file", False, plain=True),
     "lines": Mechanism(related_lines, "rank", (), plain=True),
     "nearest": Mechanism(related_lines, "nearest_files", (), plain=True),
     "undone": Mechanism(Redirection, "of_undone", None),

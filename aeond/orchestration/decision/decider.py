@@ -6,7 +6,7 @@ call a step and a tool call of the budget: where one of these is used up, only a
 """
 
 from collections.abc import Callable
-from dataclasses import field, replace
+from dataclasses import field
 from typing import Final
 
 import anyio
@@ -113,7 +113,7 @@ class Decider:
 
     async def evaluate(self, snapshot: RunSnapshot, grant: Grant) -> Outcome[Judgement]:
         situation = await self.situations.observe(snapshot)
-        offer = every = await self.offers.next(snapshot, situation) if _may_go_on(snapshot) else Offer()
+        offer = await self.offers.next(snapshot, situation) if _may_go_on(snapshot) else Offer()
         if report := await self._report(snapshot, grant):
             return success(_ended(snapshot, "ANSWERED", report))
         looked = self._has_only_looked(snapshot)
@@ -128,15 +128,13 @@ class Decider:
             self.findings.keep(snapshot, found)
         if for_change:
             subject = await self.subjects.of(self.llm, snapshot, grant)
-            offer = self._redirection.of_findings(subject, offer, snapshot, situation) or offer
+            offer = self._redirection.of_findings(subject, offer) or offer
         if reply == NOT_SHOWN and not for_change:
             may_look = len(executed(snapshot)) < _LOOKS
             if may_look and (call := self._reading(snapshot, situation, offer)) is not None:
                 return success(_going_on(snapshot, call))
             elsewhere = offer.elsewhere([step.step.tool_call for step in executed(snapshot)])
             may_look = may_look and bool(elsewhere.tools)
-            if not may_look and (likeliest := self.findings.likeliest(snapshot)):
-                return success(_ended(snapshot, "ANSWERED", likeliest))
             # What a small model decides where nothing was shown was never right: it can only tell what it knows, or refuse.
             if not may_look and not offer.has_others:
                 subject = await self.subjects.of(self.llm, snapshot, grant)
@@ -148,12 +146,6 @@ class Decider:
                     return success(_ended(snapshot, "CANNOT", refusal))
             offer = elsewhere if may_look else offer.beyond(asking=False)
         decided = await self._action.choose(snapshot, situation, offer, grant, discard_text)
-        if looked and self._action.is_unfounded(decided.value, offer, snapshot, situation):
-            if worked_out := await self._worked_out(snapshot, situation, grant):
-                self.findings.keep(snapshot, worked_out)
-                decided = await self._action.choose(snapshot, situation, offer, grant, discard_text)
-            elif len(executed(snapshot)) < _LOOKS and (call := self._reading(snapshot, situation, every)):
-                return success(_going_on(snapshot, call))
         undone = await self._undone(decided.value, offer, snapshot, situation, grant)
         if undone is not None:
             changed = await self._action.choose(snapshot, situation, undone, grant, discard_text)
@@ -269,14 +261,11 @@ class Decider:
 
     async def _reply_from_view(self, snapshot: RunSnapshot, situation: Situation, grant: Grant) -> str:
         """The answer from facts and names in view; NOT_SHOWN if they may not show it."""
-        return self._said(snapshot, await results_reply(self.llm, snapshot, situation, (), grant))
+        return self._said(await results_reply(self.llm, snapshot, situation, (), grant))
 
-    def _said(self, snapshot: RunSnapshot, reply: Reply) -> str:
-        """The text of a reply with its calculations corrected, NOT_SHOWN for one that is doubtful; that is kept."""
-        right = replace(reply, text=corrected(reply.text, self.compute))
-        if not right.is_sure:
-            self.findings.keep_doubtful(snapshot, right)
-        return right.text if right.is_sure else NOT_SHOWN
+    def _said(self, reply: Reply) -> str:
+        """The text of a reply with its calculations corrected, NOT_SHOWN for one that is doubtful."""
+        return corrected(reply.text, self.compute) if reply.is_sure else NOT_SHOWN
 
     async def _reply_from_results(self, snapshot: RunSnapshot, situation: Situation, grant: Grant) -> str:
         """The answer from the results alone, where a change is not surely all that was wanted; NOT_SHOWN if they may not show it, "" for
@@ -290,16 +279,7 @@ class Decider:
             return await computed_reply(
                 self.llm, snapshot, situation, turns_of(steps, MAX_RESULT_CHARS), grant
             )
-        return self._said(snapshot, await results_reply(self.llm, snapshot, situation, steps, grant))
-
-    async def _worked_out(self, snapshot: RunSnapshot, situation: Situation, grant: Grant) -> str:
-        """What the results show of the request, with its calculations written out and corrected; "" if it may not be shown."""
-        if grant.left.llm_calls <= 1:
-            return ""
-        reply = self._said(
-            snapshot, await results_reply(self.llm, snapshot, situation, executed(snapshot), grant)
-        )
-        return "" if reply == NOT_SHOWN else reply
+        return self._said(await results_reply(self.llm, snapshot, situation, steps, grant))
 
     async def _may_want_change(
         self, snapshot: RunSnapshot, situation: Situation, found: str, grant: Grant

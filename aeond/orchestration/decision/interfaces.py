@@ -93,12 +93,6 @@ class Offer:
         )
         return replace(self, tools=tools, plan=False, answer=False, refusal=False)
 
-    def to_create(self) -> "Offer":
-        """The tools that can make a new file, and those that look here; no answer. None where no tool makes one."""
-        makes = tuple(spec for spec in self.tools if makes_new(spec))
-        tools = tuple(spec for spec in self.tools if spec in makes or (makes and looks_here(spec)))
-        return replace(self, tools=tools, plan=False, answer=False, refusal=False)
-
     def beyond(self, *, asking: bool = True) -> "Offer":
         """The tools of which it is not known what they do, and those that ask the user if they may, and a refusal in place of an
         answer."""
@@ -137,15 +131,6 @@ class Offer:
                 return ToolCall(spec.name, {arguments[0]: name})
         return None
 
-    def about(self, *names: str) -> "Offer":
-        """The tools that can be about what exists under these names, and about nothing else; all if none can."""
-        near = {key: tuple(one for one in names if one in known) for key, known in self.values.items()}
-        values = {key: known for key, known in near.items() if known}
-        tools = tuple(
-            spec for spec in self.tools if any((spec.name, one) in values for one in spec.candidates)
-        )
-        return replace(self, tools=tools, values={**self.values, **values}) if tools else self
-
     def to_change(self, effects: Collection[Effect]) -> "Offer":
         """The tools with one of these effects, if there are any with those that ask the user; a refusal in place of an answer."""
         can_change = any(spec.effect in effects for spec in self.tools)
@@ -168,20 +153,6 @@ def acts_here(spec: ToolSpec) -> bool:
     """Whether a tool is known to change what exists here, and not what its author alone knows: a calendar, a lamp."""
     informed = spec.candidates or spec.composed or spec.for_existing or spec.for_part
     return spec.effect in CHANGES and bool(informed)
-
-
-def changes_existing(spec: ToolSpec) -> bool:
-    """Whether a tool changes files, and can only be about one that exists."""
-    required = spec.input_schema.get("required")
-    named = set(required) if is_list(required) else set()
-    return (
-        spec.effect in FILE_CHANGES and bool(named) and named - set(spec.composed) <= set(spec.only_existing)
-    )
-
-
-def makes_new(spec: ToolSpec) -> bool:
-    """Whether a tool can make a file that does not exist."""
-    return spec.effect in FILE_CHANGES and acts_here(spec) and not changes_existing(spec)
 
 
 def looks_here(spec: ToolSpec) -> bool:

@@ -1,4 +1,4 @@
-"""Detects what a small model makes up: numbers of a fact or of a new file that stand nowhere, and facts that repeat their names."""
+"""Detects what a small model makes up: numbers of a fact that stand nowhere, and facts that repeat their names."""
 
 import re
 from collections.abc import Iterable
@@ -11,7 +11,7 @@ from aeond.domain.runs.run import RunSnapshot
 from aeond.domain.runs.situations import Situation
 from aeond.domain.tools import ToolCall, ToolSpec
 from aeond.domain.values import display_json
-from aeond.orchestration.decision.interfaces import Turn, makes_new
+from aeond.orchestration.decision.interfaces import Turn
 
 _NUMBER: Final = re.compile(r"\d+(?:[.,:/ -]\d+)*")
 _PART: Final = re.compile(r"\d+")
@@ -46,29 +46,6 @@ def is_invented(
     for found in dates:
         kept = kept.replace(found, " ")
     return any(_digits(number) not in said for number in _NUMBER.findall(kept))
-
-
-def is_unfounded(
-    call: ToolCall, spec: ToolSpec, run: RunSnapshot, situation: Situation, shown: Iterable[str]
-) -> bool:
-    """Whether the call would make a file with a number of several digits that stands neither in the request or its conversation nor in
-    what is in view or was shown: it is made up, or worked out in the head."""
-    if not makes_new(spec):
-        return False
-    facts = [f"{name} {display_json(value)}" for name, value in situation.facts]
-    in_view = [
-        situation.time,
-        *facts,
-        *(f"{path} {line}" for path, line in (*situation.files, *situation.lines)),
-    ]
-    said = " ".join([run.request.text, run.text, run.context, *in_view, *shown])
-    known = {*map(_digits, _NUMBER.findall(said)), *_PART.findall(said)}
-    written = " ".join(map(display_json, call.arguments.values()))
-    return any(
-        _digits(number) not in known
-        and any(len(part) > 1 and part not in known for part in _PART.findall(number))
-        for number in _NUMBER.findall(written)
-    )
 
 
 def has_news(call: ToolCall, spec: ToolSpec, run: RunSnapshot, situation: Situation) -> bool:

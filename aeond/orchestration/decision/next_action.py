@@ -7,7 +7,6 @@ from collections.abc import Callable
 
 from aeond.domain.messages import Message
 from aeond.domain.outcome import Outcome, Problem, failure, success
-from aeond.domain.policy import Effect
 from aeond.domain.runs.budgets import Grant
 from aeond.domain.runs.run import RunSnapshot
 from aeond.domain.runs.situations import Situation
@@ -21,7 +20,7 @@ from aeond.orchestration.decision.conversations.part_or_whole import PartOrWhole
 from aeond.orchestration.decision.conversations.redirection import Redirection
 from aeond.orchestration.decision.conversations.results_reply import Findings
 from aeond.orchestration.decision.interfaces import CHANGES, CallTool, Decision, DecisionModel, Offer
-from aeond.orchestration.decision.invention import has_news, is_invented, is_unfounded
+from aeond.orchestration.decision.invention import has_news, is_invented
 from aeond.orchestration.decision.offers import Offers
 from aeond.orchestration.decision.results import MAX_RESULT_CHARS, executed, results_length, turns_of
 from aeond.orchestration.prompts.decision_prompts import FOUND, request_text
@@ -76,8 +75,6 @@ class NextAction:
         if not steps and isinstance(decided.value, CallTool):
             called = offer.tool(decided.value.call.tool)
             other = await self.redirection.of_call(called, offer, snapshot, situation, grant)
-            if other is None and self.is_unfounded(decided.value, offer, snapshot, situation):
-                other = offer.to_look((Effect.READ,)).about(*situation.nearest)
             if other is not None and other.tools:
                 offer = other
                 decided = await model.decide(fitted.value.messages, offer, grant, on_text)
@@ -125,17 +122,6 @@ class NextAction:
         if not await self.composer.shows(call, snapshot):
             return offer.only(spec)
         return Offer(answer=False, refusal=True) if spec.effect in CHANGES else offer.without(spec.name)
-
-    def is_unfounded(
-        self, decision: Decision | None, offer: Offer, snapshot: RunSnapshot, situation: Situation
-    ) -> bool:
-        """Whether a small model would make a file with a number that stands neither in the request nor in anything shown."""
-        if self.llm.capabilities.tool_calls or not isinstance(decision, CallTool):
-            return False
-        spec = offer.tool(decision.call.tool)
-        shown = [turn.result for turn in turns_of(executed(snapshot), MAX_RESULT_CHARS)]
-        shown.append(self.findings.of(snapshot))
-        return spec is not None and is_unfounded(decision.call, spec, snapshot, situation, shown)
 
     def _forgets_news(
         self, decision: Decision | None, offer: Offer, snapshot: RunSnapshot, situation: Situation

@@ -154,25 +154,6 @@ _UPDATES: Final = (
     ("spare oar = in the shed", "la rame de rechange est dans la cabine", UPDATE),
     ("phone of the harbour = 555 0142", "pani Kowalska ma numer 555 0178", NEW),
 )
-SAID: Final = "said"
-FILES: Final = "files"
-_CONTENT_RULES: Final = """\
-A person wants a text file. Say in one word where its content comes from: said (it stands in the request, or is made up), files (it \
-is looked up in the person's files first)."""
-_CONTENTS: Final = (
-    ("A list todo.txt with: paint, rope, and two lamps", SAID),
-    ("write the names of all who have not paid into club/reminders.txt", FILES),
-    ("new file oath.md: I promise to keep the deck clean", SAID),
-    ("Mach mir gesamt.txt, darin nur die Summe aller Beiträge", FILES),
-    ("we are closed from 3 to 9 May, do a short sign for the gate as sign.txt", SAID),
-    ("the rules without the one about noise, as rules_new.md", FILES),
-    ("un poema corto sobre el mar en poema.txt", SAID),
-    ("club/guests.csv with two columns, name and fee: Vera 95, Till 20", SAID),
-    ("the boat's description in Polish please, as boat_pl.txt", FILES),
-    ("fais un fichier anciens.txt, un nom par ligne, de ceux qui sont là depuis dix ans", FILES),
-    ("jot this down in notes.txt for me: call Greta about the sails", SAID),
-    ("Zrób plik raport.md z podsumowaniem kosztów łodzi", FILES),
-)
 NOT_SHOWN: Final = "?"
 FILES_IN_VIEW: Final = "files"
 _RESULTS_RULES: Final = f"""\
@@ -288,11 +269,6 @@ def intent_messages(request: str) -> tuple[Message, ...]:
 def extent_messages(request: str) -> tuple[Message, ...]:
     """Asks whether the request is for one thing or for several; the reply is one word."""
     return _one_word(_EXTENT_RULES, _EXTENTS, request)
-
-
-def content_messages(request: str) -> tuple[Message, ...]:
-    """Asks where the content of a new file comes from; the reply is one word."""
-    return _one_word(_CONTENT_RULES, _CONTENTS, request)
 
 
 def place_messages(request: str, situation: Situation) -> tuple[Message, ...]:

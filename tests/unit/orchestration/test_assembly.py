@@ -18,7 +18,6 @@ from aeond.orchestration.prompts.coreference_prompts import REWRITINGS, dependen
 from aeond.orchestration.prompts.decision_prompts import composing_opening, removal_messages
 from aeond.orchestration.prompts.preamble import Preamble
 from aeond.orchestration.prompts.subject_prompts import (
-    content_messages,
     extent_messages,
     intent_messages,
     not_found_messages,
@@ -92,7 +91,6 @@ def test_prompts_of_a_run_begin_as_the_warm_up_reads_them() -> None:
         subject_messages("b")[:-1],
         intent_messages("b")[:-1],
         place_messages("b", Situation())[:-1],
-        content_messages("b")[:-1],
         extent_messages("b")[:-1],
         removal_messages("a", "b")[:-1],
         composing_opening(NOTE),

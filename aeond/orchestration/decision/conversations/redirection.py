@@ -4,27 +4,15 @@ One word for what the request needs, and one for where something is to be done, 
 actions: ADR 0094 and ADR 0099 have the measurements. Models with native tool calls are not asked.
 """
 
-from dataclasses import replace
-
-from aeond.domain.policy import Effect
 from aeond.domain.runs.budgets import Grant
 from aeond.domain.runs.run import RunSnapshot
 from aeond.domain.runs.situations import Situation
 from aeond.domain.tools import ToolSpec
 from aeond.frozen import frozen
-from aeond.orchestration.context.new_files import names_new_file
-from aeond.orchestration.context.statements import gives_operands, goes_on_after_question, last_question
-from aeond.orchestration.decision.conversations.content import comes_from_files
+from aeond.orchestration.context.statements import gives_operands, last_question
 from aeond.orchestration.decision.conversations.place import EFFECTS, place_of
 from aeond.orchestration.decision.conversations.subject import Subject, Subjects
-from aeond.orchestration.decision.interfaces import (
-    CHANGES,
-    FILE_CHANGES,
-    GiveAnswer,
-    Offer,
-    acts_here,
-    makes_new,
-)
+from aeond.orchestration.decision.interfaces import CHANGES, GiveAnswer, Offer, acts_here
 from aeond.orchestration.prompts.subject_prompts import MEMORY, WORLD
 from aeond.ports import LLMAdapter
 
@@ -58,8 +46,6 @@ class Redirection:
     ) -> Offer | None:
         """The tools for what the person does with the request, as far as that is known before a decision: those of the memory for
         something to be remembered or forgotten, those that other authors know, or a refusal, for what is to be done elsewhere."""
-        if names_new_file(run, situation):
-            return None
         if subject.is_beyond:
             return offer.beyond()
         if not subject.is_statement or not self.can_ask(grant):
@@ -80,8 +66,6 @@ class Redirection:
         """
         if spec is None or spec.effect not in CHANGES or not offer.answer or not self.can_ask(grant):
             return None
-        if spec.effect in FILE_CHANGES and names_new_file(run, situation):
-            return await self._of_new_file(spec, offer, run, situation, grant)
         if not spec.for_part:
             subject = await self.subjects.of(self.llm, run, grant)
             if subject.wants_no_change:
@@ -95,19 +79,6 @@ class Redirection:
             return None
         acting = offer.to_act(EFFECTS[place])
         return acting if acting.tools else None
-
-    async def _of_new_file(
-        self, spec: ToolSpec, offer: Offer, run: RunSnapshot, situation: Situation, grant: Grant
-    ) -> Offer | None:
-        """For a request that names a new file: a look, at the nearest files where there are any, if its content comes from files, and
-        the tools that make one in place of a call that changes another file."""
-        if not makes_new(spec):
-            other = offer.to_create()
-        elif spec.for_existing and await comes_from_files(self.llm, run, grant):
-            other = offer.to_look((Effect.READ,)).about(*situation.nearest)
-        else:
-            return None
-        return other if other.tools else None
 
     async def of_text(
         self,
@@ -144,30 +115,15 @@ class Redirection:
             await self.subjects.of(self.llm, run, grant), offer, run, situation, grant
         )
 
-    def of_findings(
-        self, subject: Subject, offer: Offer, run: RunSnapshot, situation: Situation
-    ) -> Offer | None:
-        """The tools that make the new file which the request names, or change something, once it is known what was to be found out; None
-        unless that is surely wanted too."""
-        if names_new_file(run, situation):
-            making = offer.to_create()
-            tools = tuple(spec for spec in making.tools if makes_new(spec))
-            wanted = goes_on_after_question(run.text) or not subject.wants_no_change
-            return replace(making, tools=tools) if tools and wanted else None
+    def of_findings(self, subject: Subject, offer: Offer) -> Offer | None:
+        """The tools that change something, once it is known what was to be found out; None unless that is surely wanted too."""
         changing = offer.to_change(CHANGES)
         return changing if subject.wants_change_too and changing.tools else None
 
     async def _to_change(
         self, subject: Subject, offer: Offer, run: RunSnapshot, situation: Situation, grant: Grant
     ) -> Offer | None:
-        """The tools that change something, of one place if that is known, and a refusal; those that make a file, or look, where the
-        request names a new one and a change is likelier than not."""
-        if (
-            names_new_file(run, situation)
-            and not subject.wants_no_change
-            and (making := offer.to_create()).tools
-        ):
-            return making
+        """The tools that change something, of one place if that is known, and a refusal; None unless a change is surely wanted."""
         if not subject.wants_change:
             return None
         place = await place_of(self.llm, run, situation, grant) if self.can_ask(grant) else ""

@@ -38,9 +38,7 @@ MAX_RESULT_CHARS: Final = 6_000
 MAX_PROMPT_TOKENS: Final = 2_600  # of which the rules and examples, read before, are 1,200
 MAX_RUNS: Final = 64
 REPLY_SECONDS: Final = 300.0
-# Log-odds of NOT_SHOWN against any answer: from here on there is a doubt, and from here on an answer is less likely.
-_DOUBTFUL_FROM: Final = -3.0
-_UNLIKELY_FROM: Final = 0.0
+_DOUBTFUL_FROM: Final = -3.0  # log-odds of NOT_SHOWN against any answer
 
 
 @frozen
@@ -55,11 +53,6 @@ class Reply:
         """Whether the answer is shown, or there is none."""
         return self.doubt < _DOUBTFUL_FROM
 
-    @property
-    def is_likely(self) -> bool:
-        """Whether there is an answer that is more likely shown than not."""
-        return bool(self.text) and self.doubt < _UNLIKELY_FROM
-
 
 class Findings:
     """What was found out in runs that go on, for the last MAX_RUNS of them."""
@@ -67,7 +60,6 @@ class Findings:
     def __init__(self) -> None:
         # By run, the oldest first.
         self._found: dict[str, str] = {}
-        self._doubtful: dict[str, Reply] = {}
 
     def keep(self, run: RunSnapshot, found: str) -> None:
         """Replaces what was found out before."""
@@ -76,15 +68,6 @@ class Findings:
     def of(self, run: RunSnapshot) -> str:
         """What was found out; "" if nothing was."""
         return self._found.get(run.run_id, "")
-
-    def keep_doubtful(self, run: RunSnapshot, reply: Reply) -> None:
-        """Keeps an answer that may not be shown, if it is likely, and likelier than the one before."""
-        if reply.is_likely and reply.doubt < self._doubtful.get(run.run_id, Reply("", math.inf)).doubt:
-            keep(self._doubtful, run.run_id, reply, MAX_RUNS)
-
-    def likeliest(self, run: RunSnapshot) -> str:
-        """The likeliest of the doubtful answers; "" if there was none."""
-        return self._doubtful.get(run.run_id, Reply()).text
 
 
 async def results_reply(

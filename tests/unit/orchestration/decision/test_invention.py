@@ -1,39 +1,23 @@
-"""Invented numbers are not kept, nor written into new files."""
+"""Invented numbers are not kept."""
 
-from collections.abc import Mapping
 from dataclasses import replace
 
 import pytest
 
-from aeond.capabilities.llm.adapters.scripted import Rule, ScriptedLLM
+from aeond.capabilities.llm.adapters.scripted import Rule
 from aeond.capabilities.tools.registry import Registry
 from aeond.domain.runs.situations import Situation
-from aeond.domain.tools import Composition, CompositionView, Effect, ToolCall, ToolSpec
+from aeond.domain.tools import Composition, CompositionView, Effect, ToolCall
 from aeond.domain.values import JsonValue
-from aeond.orchestration.decision.decider import Decider
 from aeond.orchestration.decision.interfaces import Turn
-from aeond.orchestration.decision.invention import has_news, is_invented, is_unfounded
+from aeond.orchestration.decision.invention import has_news, is_invented
 from aeond.orchestration.interfaces import discard_text
 from tests.support.deciders import Composing, WholeTool, decider_of
-from tests.support.judging import after_pass, ran
-from tests.support.strategy import LOOK, TEXT, calls, grant, registry, run_of, spec
+from tests.support.strategy import LOOK, TEXT, grant, registry, run_of, spec
 
 KEEP = spec("keep", {"key": TEXT, "value": TEXT}, ("key", "value"), Effect.MEMORY)
 ASK = replace(spec("ask", {"question": TEXT}, ("question",)), asks_user=True)
 NOW = Situation("Friday 27 November 2026, 10:15")
-
-
-WRITE = replace(
-    spec("write", {"path": TEXT, "content": TEXT}, ("path", "content"), Effect.WRITE_CONTAINED),
-    for_existing="edit",
-)
-
-
-def unfounded(request: str, content: str, *shown: str, tool: ToolSpec = WRITE) -> bool:
-    run = run_of(request=request)
-    call = ToolCall(tool.name, {"path": "a.txt", "content": content})
-    facts = Situation(NOW.time, facts=(("berth", 15),), lines=(("old.txt", "28 days"),))
-    return is_unfounded(call, tool, run, facts, shown)
 
 
 def invented(request: str, value: JsonValue, *results: str, context: str = "") -> bool:
@@ -121,92 +105,6 @@ def test_what_a_corrected_fact_says_is_not_invented() -> None:
     for value, invented_ in (("Saturdays too, 8 to 12", False), ("open 8 to 13", True), ("7714", True)):
         call = ToolCall("keep", {"key": "Harbour Office", "value": value})
         assert is_invented(call, KEEP, run, situation, ()) is invented_
-
-
-@pytest.mark.parametrize(
-    ("request_", "content", "shown"),
-    [
-        ("The number of the harbour into a.txt.", "0123 456789", ()),
-        ("Twice the fee into a.txt.", "240 euros", ("fee 120",)),
-        ("The fee into a.txt.", "12,50", ("fee 12,80",)),
-    ],
-)
-def test_a_new_file_holds_no_number_from_nowhere(request_: str, content: str, shown: tuple[str, ...]) -> None:
-    """A number of several digits in a new file has to stand in the request, in view or in a result."""
-    assert unfounded(request_, content, *shown)
-
-
-@pytest.mark.parametrize(
-    ("request_", "content", "shown"),
-    [
-        ("a.txt: paint 12, rope 30", "paint 12\nrope 30", ()),
-        ("A list of the steps.", "1. paint\n2. wait", ()),
-        ("The fee into a.txt.", "120", ("fee: 120 euros",)),
-        ("My berth and the day into a.txt.", "berth 15, 27 November 2026, 28", ()),
-        ("The pair into a.txt.", "12 30", ("12, then 30",)),
-    ],
-)
-def test_numbers_that_are_known_are_written(request_: str, content: str, shown: tuple[str, ...]) -> None:
-    """Digits of lists, and numbers of the request, the facts, the time, lines in view and results are no inventions."""
-    assert not unfounded(request_, content, *shown)
-
-
-def test_only_new_files_are_judged_by_their_numbers() -> None:
-    """A call that changes nothing, or keeps a fact, is not concerned."""
-    assert not unfounded("Keep it.", "4711", tool=KEEP)
-    assert not unfounded("Look at it.", "4711", tool=LOOK)
-
-
-NEW_FILE = replace(
-    spec("write", {"path": TEXT, "content": TEXT}, ("path", "content"), Effect.WRITE_CONTAINED),
-    candidates=("path",),
-)
-SEEN = Situation(files=(("fees.txt", "fee"),), nearest=("fees.txt", "club.md"))
-
-
-def new_files(*rules: Rule, likely: Mapping[str, float]) -> tuple[Decider, ScriptedLLM]:
-    tools = Registry()
-    for one in (replace(LOOK, candidates=("path",)), NEW_FILE):
-        tools.register(WholeTool(one))
-    subject = Rule(contains="Say in one word what a request", text="do", likely=dict(likely))
-    return decider_of((subject, *rules), tools, SEEN, Composing({}, ("fees.txt", "club.md")))
-
-
-async def test_what_a_new_file_is_to_hold_is_looked_up_where_it_stands_nowhere() -> None:
-    """A first call that would write an unknown number into a new file gives way to a look."""
-    rules = (
-        Rule.model_validate({"json": {"write": {"path": "a.txt", "content": "4711"}}, "times": 1}),
-        Rule.model_validate({"json": {"look": {"path": "fees.txt"}}}),
-    )
-    decider, _ = new_files(*rules, likely={"do": -0.1})
-    chosen = await decider.choose(run_of(request="The fee as a.txt"), grant(10), discard_text)
-    assert chosen.value.tool_call == ToolCall("look", {"path": "fees.txt"})
-
-
-async def test_what_a_new_file_is_to_hold_is_worked_out_first() -> None:
-    """After a look, a number that stands nowhere is worked out with the results in view, and the call is decided again with it; where
-    they do not show it, the next file is read, once."""
-    looked = ran(calls("s1", "look", path="fees.txt"), output="fee 120")
-    again = ran(calls("s2", "look", path="club.md"), output="no noise")
-    next_look = ToolCall("look", {"path": "club.md"})
-    for steps, reply, expected in (
-        ((looked,), "2 * 120 = 240", ToolCall("write", {"path": "a.txt", "content": "240"})),
-        ((looked,), "?", next_look),
-        ((looked, again), "?", ToolCall("write", {"path": "a.txt", "content": "220"})),
-    ):
-        run = after_pass(1, *steps)
-        run = replace(run, request=replace(run.request, text="Twice the fee as a.txt"))
-        rules = (
-            Rule(contains="from what is shown above it", text=reply),
-            Rule.model_validate(
-                {"contains": "Found: ", "json": {"write": {"path": "a.txt", "content": "240"}}}
-            ),
-            Rule.model_validate({"json": {"write": {"path": "a.txt", "content": "220"}}}),
-        )
-        decider, _ = new_files(*rules, likely={"do": -0.1})
-        (action,) = (await decider.evaluate(run, grant(10))).value.actions
-        assert action.step is not None
-        assert action.step.tool_call == expected
 
 
 FORGET = replace(

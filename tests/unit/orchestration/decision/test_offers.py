@@ -6,7 +6,7 @@ from aeond.orchestration.decision.interfaces import Offer
 from aeond.orchestration.decision.offers import MAX_RETRIES, Offers
 from tests.support.doubles import PlainInvoker
 from tests.support.judging import after_pass, ran
-from tests.support.strategy import ADD, LOOK, STORE, calls, registry, run_of, spec
+from tests.support.strategy import ADD, LOOK, calls, registry, run_of, spec
 
 ASK = replace(spec("ask_person", {"prompt": {"type": "string"}}, ("prompt",)), asks_user=True)
 TAKEN = spec("answer", {})
@@ -98,15 +98,6 @@ async def test_facts_in_view_are_not_looked_up() -> None:
         first = await offers().first(run_of(), situation)
         later = await offers().next(after_pass(1, ran(calls("s1", "look", path="a"))), situation)
         assert ["recall" in [one.name for one in offer.tools] for offer in (first, later)] == [looked_up] * 2
-
-
-def test_an_offer_about_one_thing_names_nothing_else() -> None:
-    """Only tools that can be about it are left, with its name as their only value; without one all are."""
-    look, store = replace(LOOK, candidates=("path",)), replace(STORE, candidates=("key",))
-    offer = Offer((look, store, ADD), {("look", "path"): ("a", "b"), ("store", "key"): ("c",)})
-    about = offer.about("b")
-    assert ([one.name for one in about.tools], about.values["look", "path"]) == (["look"], ("b",))
-    assert offer.about("d") == offer
 
 
 def test_what_exists_is_read_by_its_name() -> None:

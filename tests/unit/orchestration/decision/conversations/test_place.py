@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import partial
 
 import pytest
 
@@ -13,21 +12,11 @@ from aeond.domain.tools import Effect, ToolCall
 from aeond.orchestration.decision.conversations.place import place_of
 from aeond.orchestration.interfaces import RouteChoice, discard_text
 from aeond.orchestration.prompts.subject_prompts import place_messages
-from tests.support.deciders import NOWHERE, Composing, WholeTool, decider_of
+from tests.support.deciders import Composing, WholeTool, decider_of
 from tests.support.strategy import LOOK, TEXT, grant, registry, run_of, says, spec
 
 KEEP = replace(spec("keep", {"note": TEXT}, ("note",), Effect.MEMORY), candidates=("note",))
-WRITE = replace(
-    spec("write", {"text": TEXT}, ("text",), Effect.WRITE_CONTAINED),
-    candidates=("text",),
-    for_existing="edit",
-)
-EDIT = replace(
-    spec("edit", {"path": TEXT}, ("path",), Effect.WRITE_CONTAINED),
-    candidates=("path",),
-    only_existing=("path",),
-)
-FILES = Situation(files=(("a.txt", "one"),))
+WRITE = replace(spec("write", {"text": TEXT}, ("text",), Effect.WRITE_CONTAINED), candidates=("text",))
 LAMP = spec("lamp", {"text": TEXT}, ("text",), Effect.WRITE_OUTSIDE)
 SHRED = replace(
     spec("shred", {"note": TEXT}, ("note",), Effect.WRITE_CONTAINED),
@@ -43,28 +32,20 @@ MEMORY, FILE, WORLD = (
 )
 UNSURE = {"memory": -0.9, "file": -1.1, "world": -1.3}
 WANTED = {"do": -0.1}
-SAID = {"said": -0.1}
 
 
 async def first(
-    *decisions: object,
-    place: Mapping[str, float],
-    request: str = "Red.",
-    calls: int = 10,
-    wanted: Mapping[str, float] = WANTED,
-    content: Mapping[str, float] = SAID,
-    situation: Situation = NOWHERE,
+    *decisions: object, place: Mapping[str, float], request: str = "Red.", calls: int = 10
 ) -> RouteChoice:
     rules = [
-        Rule(contains="Say in one word what a request", text="do", likely=dict(wanted)),
-        Rule(contains="where its content comes from", text="?", likely=dict(content)),
+        Rule(contains="Say in one word what a request", text="do", likely=WANTED),
         Rule(contains="Say in one word where", text="?", likely=dict(place)),
     ]
     rules += [Rule.model_validate({"json": one, "times": 1}) for one in decisions]
     tools = registry(SHRED, PHONE, LAMP)
-    for one in (KEEP, WRITE, EDIT, replace(LOOK, candidates=("path",))):
+    for one in (KEEP, WRITE, replace(LOOK, candidates=("path",))):
         tools.register(WholeTool(one))
-    decider, _ = decider_of(tuple(rules), tools, situation, Composing({}, values=("a",)))
+    decider, _ = decider_of(tuple(rules), tools, invoker=Composing({}, values=("a",)))
     return (await decider.choose(run_of(request=request), grant(calls), discard_text)).value
 
 
@@ -121,35 +102,6 @@ async def test_an_announced_change_is_made_where_it_belongs() -> None:
     announced = {"answer": "I will remember that."}
     assert (await first(announced, KEPT, place=MEMORY)).tool_call == ToolCall("keep", {"note": "red"})
     assert (await first(announced, WRITTEN, KEPT, place=MEMORY)).tool_call is None
-
-
-async def test_a_file_that_does_not_exist_is_made() -> None:
-    """Where the request names a new file, another one is not changed or removed: the file is made, perhaps after a look, also in
-    place of an answer as soon as a change is likelier than not."""
-    chosen = partial(first, place=FILE, request="Red, into red.txt.", situation=FILES)
-    for call in ({"edit": {"path": "a.txt"}}, {"shred": {"note": "a"}}):
-        assert (await chosen(call, WRITTEN)).tool_call == ToolCall("write", {"text": "red"})
-    looked = await chosen({"edit": {"path": "a.txt"}}, {"look": {"path": "a"}})
-    assert looked.tool_call == ToolCall("look", {"path": "a"})
-    likely = {"do": -0.6, "files": -1.0}
-    assert (await chosen({"answer": "Red."}, WRITTEN, wanted=likely)).tool_call is not None
-    assert (await chosen(WRITTEN, content={"said": -0.3, "files": -1.5})).tool_call == ToolCall(
-        "write", {"text": "red"}
-    )
-    assert (await chosen({"answer": "Red."}, WRITTEN, wanted=likely, request="Red.")).tool_call is None
-    edited = await chosen({"edit": {"path": "a.txt"}}, request="Red, into a.txt.")
-    assert edited.tool_call == ToolCall("edit", {"path": "a.txt"})
-
-
-async def test_what_comes_from_files_is_looked_up_before_it_is_written() -> None:
-    """A first call that makes a new file is decided again with tools that look where its content may come from files."""
-    chosen = partial(first, WRITTEN, {"look": {"path": "a"}}, place=FILE, situation=FILES)
-    from_files = {"files": -0.9, "said": -0.6}
-    looked = await chosen(request="All red ones, into red.txt.", content=from_files)
-    assert looked.tool_call == ToolCall("look", {"path": "a"})
-    assert (await chosen(request="Red, into a.txt.", content=from_files)).tool_call == ToolCall(
-        "write", {"text": "red"}
-    )
 
 
 async def test_a_run_without_tools_of_the_place_calls_those_it_has() -> None:

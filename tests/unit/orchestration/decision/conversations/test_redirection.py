@@ -7,12 +7,11 @@ import pytest
 
 from aeond.capabilities.llm.adapters.scripted import Rule, ScriptedLLM
 from aeond.capabilities.tools.registry import Registry
-from aeond.domain.runs.situations import Situation
 from aeond.domain.tools import Effect, ToolCall
 from aeond.orchestration.decision.conversations.subject import Subject
 from aeond.orchestration.decision.decider import Decider
 from aeond.orchestration.interfaces import RouteChoice, discard_text
-from tests.support.deciders import INTENT, NOWHERE, Composing, WholeTool, decider_of
+from tests.support.deciders import INTENT, Composing, WholeTool, decider_of
 from tests.support.strategy import LOOK, TEXT, grant, run_of, spec
 
 KEEP = replace(spec("keep", {"note": TEXT}, ("note",), Effect.MEMORY), candidates=("note",))
@@ -35,7 +34,6 @@ def decider(
     subject: Mapping[str, float] = OPEN,
     intent: Mapping[str, float],
     place: Mapping[str, float] = MEMORY,
-    situation: Situation = NOWHERE,
 ) -> tuple[Decider, ScriptedLLM]:
     rules = [
         Rule(contains=INTENT, text="?", likely=dict(intent)),
@@ -47,7 +45,7 @@ def decider(
     tools = Registry()
     for one in (KEEP, WRITE, replace(LOOK, candidates=("path",))):
         tools.register(WholeTool(one))
-    return decider_of(tuple(rules), tools, situation, Composing({}, values=("a",)))
+    return decider_of(tuple(rules), tools, invoker=Composing({}, values=("a",)))
 
 
 async def chosen(one: tuple[Decider, ScriptedLLM], request: str = "Red.") -> RouteChoice:
@@ -79,15 +77,13 @@ async def test_a_question_changes_nothing() -> None:
 
 
 async def test_what_is_to_be_done_elsewhere_is_refused() -> None:
-    """Without a tool of another author a call, a letter or an order can only be refused; a new file that is named is made."""
+    """Without a tool of another author a call, a letter or an order can only be refused."""
     refusal = {"cannot": "I cannot print."}
     one = decider(refusal, intent=ACTS)
     answer = (await chosen(one)).answer
     assert answer is not None
     assert answer.text == "I cannot print."
     assert "write" not in str(one[1].requests[-1].schema)
-    named = decider(WRITTEN, intent=ACTS, place=FILE, situation=Situation(files=(("a.txt", "one"),)))
-    assert (await chosen(named, "Red, into red.txt.")).tool_call == ToolCall("write", {"text": "red"})
 
 
 @pytest.mark.parametrize(

@@ -107,11 +107,12 @@ async def test_what_a_missing_file_says_is_not_invented() -> None:
     assert "Missing: sails.txt" in str(llm.requests[-1].messages[-1].content)
 
 
-async def test_a_doubtful_answer_is_given_where_nothing_better_is_found() -> None:
-    """An answer that is more likely shown than not is kept while another place is looked at, and given if that shows no better one."""
-    subject, _ = decider("Blue.", reply_likely={"Blue": -0.1, "?": -2.5}, looks=True)
+async def test_a_doubtful_answer_is_not_given() -> None:
+    """Also an answer that is more likely shown than not leads to another look and then to a refusal; only a sure one is given."""
+    doubtful = {"Blue": -0.1, "?": -2.5}
+    subject, _ = decider("Blue.", reply_likely=doubtful, looks=True, refusal="Not found.")
     assert await next_call(subject, asked(LOOKED)) == ToolCall("look", {"path": "club.md"})
-    assert await answer(subject, asked(LOOKED, AGAIN)) == "Blue."
+    assert await answer(subject, asked(LOOKED, AGAIN)) == "Not found."
     subject, _ = decider("Blue.", reply_likely={"Blue": -0.1, "?": -4.5})
     assert await answer(subject, asked(LOOKED)) == "Blue."
 

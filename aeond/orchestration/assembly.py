@@ -28,6 +28,7 @@ from aeond.orchestration.prompts.decision_prompts import composing_opening, remo
 from aeond.orchestration.prompts.preamble import Preamble
 from aeond.orchestration.prompts.subject_prompts import (
     extent_messages,
+    fitting_messages,
     intent_messages,
     not_found_messages,
     place_messages,
@@ -107,6 +108,8 @@ def usual_openings(
             yield _fixed(subject_messages(""))
             yield _fixed(intent_messages(""))
             yield _fixed(place_messages("", Situation()))
+            if Offer(specs).has_others:
+                yield _fixed(fitting_messages("", ()))
             yield _fixed(extent_messages(""))
             yield _fixed(removal_messages("", ""))
         if not llm.capabilities.tool_calls:

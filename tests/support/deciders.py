@@ -19,6 +19,7 @@ from tests.support.strategy import SpecTool
 
 NOWHERE = Situation()
 INTENT = "Say in one word what the person does"
+FITTING = "Say which of the tools in view"
 
 
 @dataclass
@@ -59,9 +60,10 @@ class Seen:
         return self.situation
 
 
-def rules_of_intent(rules: tuple[Rule, ...]) -> tuple[Rule, ...]:
-    """A rule for what the person does, if there is none."""
-    return () if any(rule.contains == INTENT for rule in rules) else (Rule(contains=INTENT, text="?"),)
+def unanswered(rules: tuple[Rule, ...]) -> tuple[Rule, ...]:
+    """Rules for what the person does, and for the tool that fits, if there are none."""
+    given = {rule.contains for rule in rules}
+    return tuple(Rule(contains=one, text="?") for one in (INTENT, FITTING) if one not in given)
 
 
 def decider_of(
@@ -70,8 +72,8 @@ def decider_of(
     situation: Situation = NOWHERE,
     invoker: PlainInvoker | None = None,
 ) -> tuple[Decider, ScriptedLLM]:
-    """The Decider, and the model that answers by the rules, and not what the person does, unless a rule says it."""
-    llm = ScriptedLLM(Script(rules=(*rules_of_intent(rules), *rules)))
+    """The Decider, and the model that answers by the rules, and neither what the person does nor which tool fits, unless a rule says it."""
+    llm = ScriptedLLM(Script(rules=(*unanswered(rules), *rules)))
     check = PlanValidator(tools, ())
     decisions = ConstrainedDecisions(llm, DecisionReading(Supervisor(llm, check), check))
     invoker = invoker or PlainInvoker({})

@@ -31,6 +31,7 @@ from aeond.orchestration.context.new_files import names_file, names_new_file
 from aeond.orchestration.context.statements import goes_on_after_question
 from aeond.orchestration.decision.conversations.composing import Composer
 from aeond.orchestration.decision.conversations.extent import wants_one_thing
+from aeond.orchestration.decision.conversations.fitting import FittingTools
 from aeond.orchestration.decision.conversations.knowledge import computed_reply, general_reply
 from aeond.orchestration.decision.conversations.redirection import Redirection
 from aeond.orchestration.decision.conversations.results_reply import (
@@ -55,7 +56,7 @@ from aeond.orchestration.decision.results import MAX_RESULT_CHARS, executed, rep
 from aeond.orchestration.interfaces import Judgement, RouteChoice, discard_text
 from aeond.orchestration.planning.plan_parsing import describe_call
 from aeond.orchestration.prompts.decision_prompts import REPEATED
-from aeond.orchestration.prompts.subject_prompts import NOT_SHOWN
+from aeond.orchestration.prompts.subject_prompts import NONE, NOT_SHOWN
 from aeond.ports import LLMAdapter, TextSink
 from aeond.ports.situations import Situations
 
@@ -66,6 +67,7 @@ NOT_FULFILLED: Final = "the request was not carried out"
 _LOOKS: Final = 2  # before a decision about a request whose answer no look has shown
 _MAX_REPORT_CHARS: Final = 400
 _REPLY_CALLS: Final = 2  # a question about the subject, and an answer from the results
+_CALLS_AFTER_FITTING: Final = 3  # two questions about the request, and a decision
 _NEXT_CALL: Final = Amounts(ttl=1, tool_calls=1, passes=1)
 
 
@@ -87,6 +89,7 @@ class Decider:
     composer: Composer
     subjects: Subjects = field(default_factory=Subjects)
     findings: Findings = field(default_factory=Findings)
+    fitting: FittingTools = field(default_factory=FittingTools)
     compute: Computes = computes_nothing
 
     @property
@@ -114,6 +117,9 @@ class Decider:
     async def evaluate(self, snapshot: RunSnapshot, grant: Grant) -> Outcome[Judgement]:
         situation = await self.situations.observe(snapshot)
         offer = await self.offers.next(snapshot, situation) if _may_go_on(snapshot) else Offer()
+        if offer.has_others and self._redirection.possible and grant.left.llm_calls > _CALLS_AFTER_FITTING:
+            fitting = await self.fitting.of(self.llm, snapshot, offer, grant)
+            offer = offer.known if fitting == NONE else offer
         if report := await self._report(snapshot, grant):
             return success(_ended(snapshot, "ANSWERED", report))
         looked = self._has_only_looked(snapshot)
@@ -144,7 +150,7 @@ class Decider:
                     return success(_ended(snapshot, "ANSWERED", known))
                 if refusal := await not_found_reply(self.llm, snapshot, situation, grant):
                     return success(_ended(snapshot, "CANNOT", refusal))
-            offer = elsewhere if may_look else offer.beyond(asking=False)
+            offer = elsewhere if may_look else offer.others
         decided = await self._action.choose(snapshot, situation, offer, grant, discard_text)
         undone = await self._undone(decided.value, offer, snapshot, situation, grant)
         if undone is not None:
@@ -168,7 +174,7 @@ class Decider:
     async def _first(
         self, snapshot: RunSnapshot, situation: Situation, offer: Offer, grant: Grant, on_text: TextSink
     ) -> Outcome[Decision | None]:
-        """The first decision. A small model is asked for the subject of the request before it.
+        """The first decision. A small model is asked before it which tool of another author fits, and else for the subject of the request.
 
         General knowledge is then answered in a separate conversation, a calculation is made by a tool that computes, and the file
         that a question is probably about is read: at once, unless other tools might know what is asked for, or, the first two, in
@@ -177,6 +183,11 @@ class Decider:
         """
         if not self._redirection.can_ask(grant):
             return await self._action.choose(snapshot, situation, offer, grant, on_text)
+        if offer.has_others and grant.left.llm_calls > _CALLS_AFTER_FITTING:
+            fitting = await self.fitting.of(self.llm, snapshot, offer, grant)
+            if (tool := offer.tool(fitting)) is not None:
+                return await self._action.choose(snapshot, situation, offer.only(tool), grant, on_text)
+            offer = offer.known if fitting == NONE else offer
         subject = await self.subjects.of(self.llm, snapshot, grant)
         calculation = self._redirection.of_calculation(subject, offer, snapshot)
         from_view = subject.wants_no_change and _is_unrestricted(snapshot)

@@ -57,8 +57,18 @@ class Offer:
     @property
     def has_others(self) -> bool:
         """Whether a tool is offered of which only its author knows what it is about, so that it may suit any request."""
-        others = self.beyond(asking=False).tools
-        return any(spec.source or spec.input_schema.get("required") for spec in others)
+        return any(spec.source or spec.input_schema.get("required") for spec in self.others.tools)
+
+    @property
+    def others(self) -> "Offer":
+        """The tools of which it is not known what they do, and a refusal in place of an answer."""
+        return self.beyond(asking=False)
+
+    @property
+    def known(self) -> "Offer":
+        """The offer without those tools."""
+        others = self.others.tools
+        return replace(self, tools=tuple(spec for spec in self.tools if spec not in others))
 
     @property
     def only_tool(self) -> str:

@@ -46,6 +46,7 @@ REPEATED: Final = (
 )
 FOUND: Final = "Found: "
 MAX_FACT_CHARS: Final = 120
+MAX_FORM_CHARS: Final = 160
 PART: Final = "part"
 WHOLE: Final = "whole"
 
@@ -68,6 +69,16 @@ def tools_text(specs: Sequence[ToolSpec], shown: Collection[str] = ()) -> str:
     """One line for each tool: its form, and what it does. A tool whose form the examples show is described with
     its required arguments alone."""
     return "\n".join(_tool(spec, brief=spec.name in shown) for spec in specs)
+
+
+def tool_form(spec: ToolSpec) -> str:
+    """One line for a tool: its name, its arguments, those that may be left out with a question mark, and the first sentence about it."""
+    schema = spec.input_schema
+    required = schema.get("required")
+    needed = set(required) if is_list(required) else set()
+    arguments = (name if name in needed else f"{name}?" for name in as_object(schema.get("properties")))
+    sentence = short_line(spec.description.partition(". ")[0], MAX_FORM_CHARS)
+    return f"{spec.name}({', '.join(arguments)}): {sentence}"
 
 
 def request_text(run: RunSnapshot, situation: Situation) -> str:

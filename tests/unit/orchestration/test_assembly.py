@@ -19,6 +19,7 @@ from aeond.orchestration.prompts.decision_prompts import composing_opening, remo
 from aeond.orchestration.prompts.preamble import Preamble
 from aeond.orchestration.prompts.subject_prompts import (
     extent_messages,
+    fitting_messages,
     intent_messages,
     not_found_messages,
     place_messages,
@@ -91,6 +92,7 @@ def test_prompts_of_a_run_begin_as_the_warm_up_reads_them() -> None:
         subject_messages("b")[:-1],
         intent_messages("b")[:-1],
         place_messages("b", Situation())[:-1],
+        fitting_messages("b", ())[:-1],
         extent_messages("b")[:-1],
         removal_messages("a", "b")[:-1],
         composing_opening(NOTE),

@@ -1,0 +1,59 @@
+"""Asks a small model which tool of another author does what a request wants, or whether none does.
+
+In the conversation of a decision, among rules and examples of the product's own tools, a small model answers what such a tool would
+have told, and refuses what it would have done. ADR 0108 has the measurements.
+"""
+
+from typing import Final
+
+from aeond.domain.llm import LikelyToken, LLMRequest
+from aeond.domain.runs.budgets import Grant
+from aeond.domain.runs.run import RunSnapshot
+from aeond.orchestration.budget.budgeted_llm import BudgetedLLM
+from aeond.orchestration.decision.conversations.odds import LIKELY, begun, keep, log_odds
+from aeond.orchestration.decision.interfaces import Offer
+from aeond.orchestration.prompts.decision_prompts import tool_form
+from aeond.orchestration.prompts.subject_prompts import NONE, fitting_messages
+from aeond.ports import LLMAdapter
+
+MAX_RUNS: Final = 64
+MAX_NAME_TOKENS: Final = 48
+# Log-odds of NONE against all names, chosen on questions of the function calling leaderboard and of strangers.
+_NONE_FROM: Final = -2.5
+
+
+class FittingTools:
+    """The tools that fit requests, each asked once while its run is one of the last MAX_RUNS."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[str, str], str] = {}  # by run and request, the oldest first
+
+    async def of(self, llm: LLMAdapter, run: RunSnapshot, offer: Offer, grant: Grant) -> str:
+        """The name of the offered tool of another author that fits the run's request, for one call of the grant if it is not known yet;
+        NONE if most likely none does, "" if the model says neither."""
+        key = (run.run_id, run.text)
+        if key not in self._known:
+            keep(self._known, key, await _fitting(llm, run, offer, grant), MAX_RUNS)
+        return self._known[key]
+
+
+async def _fitting(llm: LLMAdapter, run: RunSnapshot, offer: Offer, grant: Grant) -> str:
+    others = offer.others.tools
+    names = [spec.name for spec in others]
+    request = LLMRequest(
+        fitting_messages(run.text, map(tool_form, others)),
+        max_tokens=MAX_NAME_TOKENS,
+        likely=LIKELY,
+        fixed=True,
+    )
+    answered = (await BudgetedLLM(llm, grant).generate(request)).value
+    if answered is None:
+        return ""
+
+    def named(token: LikelyToken) -> str:
+        return NONE if begun(token, (NONE,)) else begun(token, names)
+
+    if log_odds(answered.likely, named, NONE) >= _NONE_FROM:
+        return NONE
+    name = answered.text.strip().partition("(")[0]
+    return name if name in names else ""

@@ -1,0 +1,89 @@
+"""Which tool of another author fits a request."""
+
+from dataclasses import replace
+
+import pytest
+
+from aeond.capabilities.llm.adapters.scripted import Rule
+from aeond.capabilities.tools.registry import Registry
+from aeond.domain.runs.run import Answer
+from aeond.domain.runs.situations import Situation
+from aeond.domain.tools import ToolCall
+from aeond.orchestration.decision.conversations.fitting import MAX_RUNS
+from aeond.orchestration.interfaces import discard_text
+from tests.support.deciders import FITTING, Composing, WholeTool, decider_of
+from tests.support.judging import after_pass, ran
+from tests.support.strategy import LOOK, calls, grant, run_of
+
+TIDES = replace(LOOK, name="tides")
+NEAR = Situation(files=(("a.txt", "Ida"),), nearest=("a.txt",))
+READ, ASKED = ToolCall("look", {"path": "a.txt"}), ToolCall("tides", {"path": "Kiel"})
+ASKED_ABOUT_FILES = Rule(
+    contains="Say in one word what a request", text="?", likely={"files": -0.1, "do": -3.0}
+)
+
+
+def tools() -> Registry:
+    """A tool that is known to look here, and one of which only its author knows what it does."""
+    registry = Registry()
+    for one in (replace(LOOK, candidates=("path",)), TIDES):
+        registry.register(WholeTool(one))
+    return registry
+
+
+def named(text: str, **likely: float) -> Rule:
+    return Rule(contains=FITTING, text=text, likely=likely)
+
+
+@pytest.mark.parametrize(
+    ("rule", "call"),
+    [
+        (named("tides", ti=-0.01, none=-4.0), ASKED),
+        (named("tides", ti=-0.2, none=-1.7), READ),
+        (named("none", none=-0.1, ti=-3.0), READ),
+        (named("lamp", la=-0.1), ASKED),
+    ],
+)
+async def test_a_tool_that_fits_is_called(rule: Rule, call: ToolCall) -> None:
+    """The tool that is surely named is called; if likely none fits, the request is decided as if there were none. Where the
+    model names nothing that is offered it chooses among all tools."""
+    rules = (rule, ASKED_ABOUT_FILES, Rule.model_validate({"json": {"tides": {"path": "Kiel"}}}))
+    decider, llm = decider_of(rules, tools(), NEAR, Composing({}, ("a.txt",)))
+    chosen = await decider.choose(run_of(request="Who?"), grant(10), discard_text)
+    assert chosen.value.tool_call == call
+    asked = str(llm.requests[0].messages[-1].content)
+    assert asked == "Tools:\ntides(path, depth?): The look tool.\nRequest: Who?"
+
+
+async def test_it_is_asked_once_in_a_run() -> None:
+    """The judgement after a step does not ask again, and offers no tool that does not fit."""
+    rules = (
+        named("none", none=-0.1, ti=-3.0),
+        ASKED_ABOUT_FILES,
+        Rule(contains="from what is shown above it", text="Ida."),
+    )
+    decider, llm = decider_of(rules, tools(), NEAR, Composing({}, ("a.txt",)))
+    run = run_of(request="Who?")
+    await decider.choose(run, grant(10), discard_text)
+    looked = ran(calls("s1", "look", path="a.txt"), output="Ida")
+    judged = (await decider.evaluate(replace(after_pass(1, looked), request=run.request), grant(10))).value
+    assert judged.evaluation.final_output == "Ida."
+    assert sum(FITTING in str(one.messages[0].content) for one in llm.requests) == 1
+
+
+async def test_runs_are_forgotten() -> None:
+    """The answers are kept for the last runs."""
+    decider, llm = decider_of((named("none", none=-0.1),), tools())
+    offer = await decider.offers.first(run_of(), Situation())
+    for number in (*range(MAX_RUNS + 1), 0):
+        await decider.fitting.of(llm, replace(run_of(), run_id=f"run {number}"), offer, grant(2))
+    assert len(llm.requests) == MAX_RUNS + 2
+
+
+async def test_a_small_budget_goes_to_the_decision() -> None:
+    """With too few calls for what comes after it the question is not asked."""
+    rules = (ASKED_ABOUT_FILES, Rule.model_validate({"json": {"answer": "Ida."}}))
+    decider, llm = decider_of(rules, tools())
+    chosen = await decider.choose(run_of(request="Who?"), grant(1), discard_text)
+    assert isinstance(chosen.value.answer, Answer)
+    assert not any(FITTING in str(one.messages[0].content) for one in llm.requests)

@@ -1,7 +1,7 @@
 """Asks a small model which tool of another author does what a request wants, or whether none does.
 
 In the conversation of a decision, among rules and examples of the product's own tools, a small model answers what such a tool would
-have told, and refuses what it would have done. ADR 0108 has the measurements.
+have told, and refuses what it would have done. ADR 0110 has the measurements.
 """
 
 from typing import Final

@@ -25,10 +25,10 @@ from aeond.orchestration.phases import PhaseOrchestrator
 from aeond.orchestration.planning.planner import ModelPlanner
 from aeond.orchestration.prompts.coreference_prompts import REWRITINGS, Dependence, dependence_messages
 from aeond.orchestration.prompts.decision_prompts import composing_opening, removal_messages
+from aeond.orchestration.prompts.fitting_prompts import exact_messages, fitting_messages
 from aeond.orchestration.prompts.preamble import Preamble
 from aeond.orchestration.prompts.subject_prompts import (
     extent_messages,
-    fitting_messages,
     intent_messages,
     not_found_messages,
     place_messages,
@@ -110,6 +110,7 @@ def usual_openings(
             yield _fixed(place_messages("", Situation()))
             if Offer(specs).has_others:
                 yield _fixed(fitting_messages("", ()))
+                yield _fixed(exact_messages("", ""))
             yield _fixed(extent_messages(""))
             yield _fixed(removal_messages("", ""))
         if not llm.capabilities.tool_calls:

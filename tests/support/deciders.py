@@ -20,6 +20,7 @@ from tests.support.strategy import SpecTool
 NOWHERE = Situation()
 INTENT = "Say in one word what the person does"
 FITTING = "Say which of the tools in view"
+EXACT = "A tool is at hand"
 
 
 @dataclass

@@ -10,7 +10,7 @@ from aeond.frozen import frozen
 from aeond.orchestration.context.digests import Exchange, exchanges_of, extend, statements_of
 from aeond.orchestration.context.shortening import shorten
 from aeond.orchestration.context.statements import comparison_key, newest, statements, without_repeats
-from aeond.orchestration.prompts.session_prompts import NO_ANSWER, exchange_text, listed, session_text
+from aeond.orchestration.prompts.run_prompts import NO_ANSWER, exchange_text, listed, session_text
 from aeond.ports import LLMAdapter
 from aeond.ports.sessions import SessionHistory
 

@@ -56,7 +56,8 @@ from aeond.orchestration.decision.results import MAX_RESULT_CHARS, executed, rep
 from aeond.orchestration.interfaces import Judgement, RouteChoice, discard_text
 from aeond.orchestration.planning.plan_parsing import describe_call
 from aeond.orchestration.prompts.decision_prompts import REPEATED
-from aeond.orchestration.prompts.subject_prompts import NONE, NOT_SHOWN
+from aeond.orchestration.prompts.fitting_prompts import NONE
+from aeond.orchestration.prompts.subject_prompts import NOT_SHOWN
 from aeond.ports import LLMAdapter, TextSink
 from aeond.ports.situations import Situations
 
@@ -67,7 +68,7 @@ NOT_FULFILLED: Final = "the request was not carried out"
 _LOOKS: Final = 2  # before a decision about a request whose answer no look has shown
 _MAX_REPORT_CHARS: Final = 400
 _REPLY_CALLS: Final = 2  # a question about the subject, and an answer from the results
-_CALLS_AFTER_FITTING: Final = 3  # two questions about the request, and a decision
+_CALLS_OF_FITTING: Final = 5  # two questions for a tool, two about the request, and a decision
 _NEXT_CALL: Final = Amounts(ttl=1, tool_calls=1, passes=1)
 
 
@@ -117,7 +118,7 @@ class Decider:
     async def evaluate(self, snapshot: RunSnapshot, grant: Grant) -> Outcome[Judgement]:
         situation = await self.situations.observe(snapshot)
         offer = await self.offers.next(snapshot, situation) if _may_go_on(snapshot) else Offer()
-        if offer.has_others and self._redirection.possible and grant.left.llm_calls > _CALLS_AFTER_FITTING:
+        if offer.has_others and self._redirection.possible and grant.left.llm_calls >= _CALLS_OF_FITTING:
             fitting = await self.fitting.of(self.llm, snapshot, offer, grant)
             offer = offer.known if fitting == NONE else offer
         if report := await self._report(snapshot, grant):
@@ -183,7 +184,7 @@ class Decider:
         """
         if not self._redirection.can_ask(grant):
             return await self._action.choose(snapshot, situation, offer, grant, on_text)
-        if offer.has_others and grant.left.llm_calls > _CALLS_AFTER_FITTING:
+        if offer.has_others and grant.left.llm_calls >= _CALLS_OF_FITTING:
             fitting = await self.fitting.of(self.llm, snapshot, offer, grant)
             if (tool := offer.tool(fitting)) is not None:
                 return await self._action.choose(snapshot, situation, offer.only(tool), grant, on_text)

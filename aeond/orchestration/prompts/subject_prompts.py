@@ -1,6 +1,6 @@
 """The prompts with which a small model says what a request is about, and answers from what it knows or was shown."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from aeond.domain.messages import Message
@@ -124,42 +124,6 @@ _EXTENTS: Final = (
     ("the boat's description in Polish please, as boat_pl.txt", ONE),
     ("Noise in the club rules should be music, and I need you to remember that Till has left", SEVERAL),
     ("is ice heavier than water, and why", ONE),
-)
-NONE: Final = "none"
-_FITTING_RULES: Final = """\
-A person writes to an assistant. Say which of the tools in view does what the person wants, by its name alone, or none: where no tool is \
-for that, or something that it must know was not said."""
-_OTHER_TOOLS: Final = {
-    "lamp_set": "lamp_set(room, brightness): Sets the light of a room.",
-    "tide_times": "tide_times(harbour, date): High and low water at a harbour on a day.",
-    "invoice_create": "invoice_create(customer, amount, due?): Writes an invoice and numbers it.",
-    "song_play": "song_play(title, artist?): Plays a song.",
-    "letter_count": "letter_count(word, letter): How often a letter occurs in a word.",
-    "berth_reserve": "berth_reserve(harbour, from, nights): Reserves a berth for a boat.",
-    "knots_convert": "knots_convert(knots): Converts knots to kilometres an hour.",
-    "ticket_close": "ticket_close(number): Closes a ticket of the support desk.",
-}
-_FITTING: Final = (
-    (("lamp_set", "song_play"), "make it a bit darker in the kitchen, 20 percent or so", "lamp_set"),
-    (("tide_times", "berth_reserve"), "what makes the tides come and go?", NONE),
-    (("tide_times", "berth_reserve", "ticket_close"), "When is high water in Kiel tomorrow?", "tide_times"),
-    (("song_play",), "who wrote La Mer", NONE),
-    (("invoice_create", "ticket_close"), "Rechnung an Omar über 240 Euro", "invoice_create"),
-    (("berth_reserve", "tide_times"), "how many boats lie in the harbour of Sopot?", NONE),
-    (("letter_count", "knots_convert"), "cuántas erres hay en ferrocarril", "letter_count"),
-    (("song_play", "lamp_set"), "put varnish on the to-do list", NONE),
-    (
-        ("berth_reserve", "song_play", "lamp_set"),
-        "we need a place for the boat in Sopot from 3 May, two nights",
-        "berth_reserve",
-    ),
-    (("letter_count",), "what does ferrocarril mean?", NONE),
-    (("knots_convert", "tide_times"), "8 węzłów to ile km na godzinę?", "knots_convert"),
-    (("lamp_set", "ticket_close"), "mach die Heizung im Bad an", NONE),
-    (("ticket_close", "invoice_create"), "ticket 418 is done", "ticket_close"),
-    (("knots_convert",), "how fast can a sailing boat be", NONE),
-    (("song_play", "ticket_close"), "mets La Mer de Charles Trenet", "song_play"),
-    (("invoice_create", "lamp_set"), "by the way the gate code is 9021 now", NONE),
 )
 UPDATE: Final = "update"
 NEW: Final = "new"
@@ -351,19 +315,6 @@ def results_messages(
         _request(run.text),
     ]
     return conversation(_RESULTS_RULES, shots, "\n\n".join(part for part in parts if part))
-
-
-def fitting_messages(request: str, tools: Iterable[str]) -> tuple[Message, ...]:
-    """Asks for the name of the tool that does what the request wants; a tool is a line with its form and what it does."""
-    shots = (
-        (_with_tools(said, [_OTHER_TOOLS[name] for name in names]), fitting)
-        for names, said, fitting in _FITTING
-    )
-    return conversation(_FITTING_RULES, shots, _with_tools(request, tools))
-
-
-def _with_tools(request: str, tools: Iterable[str]) -> str:
-    return "\n".join(["Tools:", *tools, _request(request)])
 
 
 def not_found_messages(request: str, places: Sequence[str], missing: Sequence[str]) -> tuple[Message, ...]:

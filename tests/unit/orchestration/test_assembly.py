@@ -16,10 +16,10 @@ from aeond.orchestration.decision.reading import DecisionReading
 from aeond.orchestration.matching.text_ranking import TextRanking
 from aeond.orchestration.prompts.coreference_prompts import REWRITINGS, dependence_messages
 from aeond.orchestration.prompts.decision_prompts import composing_opening, removal_messages
+from aeond.orchestration.prompts.fitting_prompts import exact_messages, fitting_messages
 from aeond.orchestration.prompts.preamble import Preamble
 from aeond.orchestration.prompts.subject_prompts import (
     extent_messages,
-    fitting_messages,
     intent_messages,
     not_found_messages,
     place_messages,
@@ -93,6 +93,7 @@ def test_prompts_of_a_run_begin_as_the_warm_up_reads_them() -> None:
         intent_messages("b")[:-1],
         place_messages("b", Situation())[:-1],
         fitting_messages("b", ())[:-1],
+        exact_messages("b", "a")[:-1],
         extent_messages("b")[:-1],
         removal_messages("a", "b")[:-1],
         composing_opening(NOTE),

@@ -9,17 +9,19 @@ from typing import Final
 from aeond.domain.llm import LikelyToken, LLMRequest
 from aeond.domain.runs.budgets import Grant
 from aeond.domain.runs.run import RunSnapshot
+from aeond.domain.tools import ToolSpec
 from aeond.orchestration.budget.budgeted_llm import BudgetedLLM
-from aeond.orchestration.decision.conversations.odds import LIKELY, begun, keep, log_odds
+from aeond.orchestration.decision.conversations.odds import LIKELY, begun, first_tokens, keep, log_odds
 from aeond.orchestration.decision.interfaces import Offer
 from aeond.orchestration.prompts.decision_prompts import tool_form
-from aeond.orchestration.prompts.subject_prompts import NONE, fitting_messages
+from aeond.orchestration.prompts.fitting_prompts import NO, NONE, YES, exact_messages, fitting_messages
 from aeond.ports import LLMAdapter
 
 MAX_RUNS: Final = 64
 MAX_NAME_TOKENS: Final = 48
-# Log-odds of NONE against all names, chosen on questions of the function calling leaderboard and of strangers.
+# Log-odds of NONE against all names, and of YES against NO, chosen on questions of the function calling leaderboard and of strangers.
 _NONE_FROM: Final = -2.5
+_EXACT_FROM: Final = 1.0
 
 
 class FittingTools:
@@ -29,7 +31,7 @@ class FittingTools:
         self._known: dict[tuple[str, str], str] = {}  # by run and request, the oldest first
 
     async def of(self, llm: LLMAdapter, run: RunSnapshot, offer: Offer, grant: Grant) -> str:
-        """The name of the offered tool of another author that fits the run's request, for one call of the grant if it is not known yet;
+        """The name of the offered tool of another author that fits the run's request, for two calls of the grant if it is not known yet;
         NONE if most likely none does, "" if the model says neither."""
         key = (run.run_id, run.text)
         if key not in self._known:
@@ -56,4 +58,16 @@ async def _fitting(llm: LLMAdapter, run: RunSnapshot, offer: Offer, grant: Grant
     if log_odds(answered.likely, named, NONE) >= _NONE_FROM:
         return NONE
     name = answered.text.strip().partition("(")[0]
-    return name if name in names else ""
+    tool = offer.tool(name) if name in names else None
+    return "" if tool is None else name if await _is_exact(llm, run, tool, grant) else NONE
+
+
+async def _is_exact(llm: LLMAdapter, run: RunSnapshot, tool: ToolSpec, grant: Grant) -> bool:
+    """Whether the tool does just what is wanted, for one call of the grant. By its name alone a small model takes one that is near to it."""
+    likely = await first_tokens(llm, exact_messages(run.text, tool_form(tool)), grant)
+
+    def word(token: LikelyToken) -> str:
+        said = token.text.strip().casefold()
+        return said if said in {YES, NO} else ""
+
+    return log_odds(likely, word, YES) >= _EXACT_FROM

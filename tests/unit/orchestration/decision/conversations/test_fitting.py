@@ -11,7 +11,7 @@ from aeond.domain.runs.situations import Situation
 from aeond.domain.tools import ToolCall
 from aeond.orchestration.decision.conversations.fitting import MAX_RUNS
 from aeond.orchestration.interfaces import discard_text
-from tests.support.deciders import FITTING, Composing, WholeTool, decider_of
+from tests.support.deciders import EXACT, FITTING, Composing, WholeTool, decider_of
 from tests.support.judging import after_pass, ran
 from tests.support.strategy import LOOK, calls, grant, run_of
 
@@ -31,23 +31,27 @@ def tools() -> Registry:
     return registry
 
 
+EXACTLY, NEARLY = (Rule(contains=EXACT, text="yes", likely={"yes": -0.1, "no": -n}) for n in (3.0, 0.5))
+
+
 def named(text: str, **likely: float) -> Rule:
     return Rule(contains=FITTING, text=text, likely=likely)
 
 
 @pytest.mark.parametrize(
-    ("rule", "call"),
+    ("rule", "exact", "call"),
     [
-        (named("tides", ti=-0.01, none=-4.0), ASKED),
-        (named("tides", ti=-0.2, none=-1.7), READ),
-        (named("none", none=-0.1, ti=-3.0), READ),
-        (named("lamp", la=-0.1), ASKED),
+        (named("tides", ti=-0.01, none=-4.0), EXACTLY, ASKED),
+        (named("tides", ti=-0.2, none=-1.7), EXACTLY, READ),
+        (named("tides", ti=-0.01, none=-4.0), NEARLY, READ),
+        (named("none", none=-0.1, ti=-3.0), EXACTLY, READ),
+        (named("lamp", la=-0.1), EXACTLY, ASKED),
     ],
 )
-async def test_a_tool_that_fits_is_called(rule: Rule, call: ToolCall) -> None:
-    """The tool that is surely named is called; if likely none fits, the request is decided as if there were none. Where the
+async def test_a_tool_that_fits_is_called(rule: Rule, exact: Rule, call: ToolCall) -> None:
+    """The tool that is surely named and does just what is wanted is called; if likely none does, the request is decided as if there were none. Where the
     model names nothing that is offered it chooses among all tools."""
-    rules = (rule, ASKED_ABOUT_FILES, Rule.model_validate({"json": {"tides": {"path": "Kiel"}}}))
+    rules = (rule, exact, ASKED_ABOUT_FILES, Rule.model_validate({"json": {"tides": {"path": "Kiel"}}}))
     decider, llm = decider_of(rules, tools(), NEAR, Composing({}, ("a.txt",)))
     chosen = await decider.choose(run_of(request="Who?"), grant(10), discard_text)
     assert chosen.value.tool_call == call

@@ -59,10 +59,11 @@ def last_question(text: str) -> str:
     return line_of(said[-1]) if said and is_question(said[-1]) else ""
 
 
-def goes_on_after_question(text: str) -> bool:
-    """Whether a question stands in the text before a sentence that is none, which may be an order."""
-    said = [is_question(one) for one in sentences(text)]
-    return len(said) > 1 and any(said[:-1]) and not said[-1]
+def after_question(text: str) -> str:
+    """The sentences behind the last question of a text, as a line, which may be an order; "" if there is no question or nothing behind it."""
+    said = sentences(text)
+    questions = [place for place, one in enumerate(said) if is_question(one)]
+    return line_of(" ".join(said[questions[-1] + 1 :])) if questions else ""
 
 
 def line_of(text: str) -> str:

@@ -28,7 +28,7 @@ from aeond.domain.tools import Effect, Recovery, ToolCall, ToolSpec
 from aeond.frozen import frozen
 from aeond.orchestration.answer.equations import Computes, computes_nothing, corrected
 from aeond.orchestration.context.new_files import names_file, names_new_file
-from aeond.orchestration.context.statements import goes_on_after_question
+from aeond.orchestration.context.statements import after_question
 from aeond.orchestration.decision.conversations.composing import Composer
 from aeond.orchestration.decision.conversations.extent import wants_one_thing
 from aeond.orchestration.decision.conversations.fitting import FittingTools
@@ -42,6 +42,7 @@ from aeond.orchestration.decision.conversations.results_reply import (
 )
 from aeond.orchestration.decision.conversations.subject import Subjects
 from aeond.orchestration.decision.interfaces import (
+    CHANGES,
     FILE_CHANGES,
     CallTool,
     Decision,
@@ -128,14 +129,18 @@ class Decider:
             return success(_going_on(snapshot, call))
         reply = await self._reply_from_results(snapshot, situation, grant) if looked else ""
         found = "" if reply == NOT_SHOWN else reply
-        for_change = bool(reply) and await self._may_want_change(snapshot, situation, found, grant)
+        ordered = bool(reply) and await self._has_order(snapshot, grant)
+        for_change = ordered or (
+            bool(reply) and await self._may_want_change(snapshot, situation, found, grant)
+        )
         if found and not for_change:
             return success(_ended(snapshot, "ANSWERED", found))
         if found:
             self.findings.keep(snapshot, found)
         if for_change:
             subject = await self.subjects.of(self.llm, snapshot, grant)
-            offer = self._redirection.of_findings(subject, offer) or offer
+            changing = offer.to_change(CHANGES)
+            offer = changing if changing.tools and (ordered or subject.wants_change_too) else offer
         if reply == NOT_SHOWN and not for_change:
             may_look = len(executed(snapshot)) < _LOOKS
             if may_look and (call := self._reading(snapshot, situation, offer)) is not None:
@@ -299,8 +304,14 @@ class Decider:
         """Whether what was found out is to be used for a change. A question may name a file that is missing, and nothing was found."""
         subject = await self.subjects.of(self.llm, snapshot, grant)
         makes_file = bool(found) and names_new_file(snapshot, situation)
-        goes_on = goes_on_after_question(snapshot.text) and not subject.surely_asks
-        return makes_file or goes_on or not subject.wants_no_change
+        return makes_file or not subject.wants_no_change
+
+    async def _has_order(self, snapshot: RunSnapshot, grant: Grant) -> bool:
+        """Whether something is to be changed by what stands behind a question."""
+        order = after_question(snapshot.text)
+        if not order or not self._redirection.can_ask(grant):
+            return False
+        return (await self.subjects.of(self.llm, snapshot, grant, order)).is_order
 
     async def _undone(
         self,

@@ -115,11 +115,6 @@ class Redirection:
             await self.subjects.of(self.llm, run, grant), offer, run, situation, grant
         )
 
-    def of_findings(self, subject: Subject, offer: Offer) -> Offer | None:
-        """The tools that change something, once it is known what was to be found out; None unless that is surely wanted too."""
-        changing = offer.to_change(CHANGES)
-        return changing if subject.wants_change_too and changing.tools else None
-
     async def _to_change(
         self, subject: Subject, offer: Offer, run: RunSnapshot, situation: Situation, grant: Grant
     ) -> Offer | None:

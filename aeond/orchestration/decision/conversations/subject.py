@@ -10,7 +10,7 @@ from aeond.domain.llm import LikelyToken
 from aeond.domain.runs.budgets import Grant
 from aeond.domain.runs.run import RunSnapshot
 from aeond.frozen import frozen
-from aeond.orchestration.context.statements import goes_on_after_question, last_question
+from aeond.orchestration.context.statements import last_question
 from aeond.orchestration.decision.conversations.odds import begun, first_tokens, keep, log_odds
 from aeond.orchestration.prompts.subject_prompts import (
     ACTS,
@@ -38,8 +38,7 @@ _SURELY_NO_CHANGE_BELOW: Final = -2.5
 # Log-odds of an intent to ask, less those of a change; it has to be much lower where a calculation is likely.
 _ASKS_FROM: Final = 1.0
 _COMPUTES_FROM: Final = -1.0
-_SURELY_ASKS_FROM: Final = 1.5
-_SURELY_COMPUTES_FROM: Final = 6.0
+_ORDERS_BELOW: Final = -1.0
 _INTENTS: Final = (ASKS, TELLS, EDITS, ACTS)
 
 
@@ -86,13 +85,9 @@ class Subject:
         )
 
     @property
-    def surely_asks(self) -> bool:
-        """Whether nothing but an answer is wanted, also where another sentence follows the question: most of these only say where to
-        look or how to answer."""
-        if self._intent_is_known:
-            return self._asking >= (_SURELY_COMPUTES_FROM if self.is_computation() else _SURELY_ASKS_FROM)
-        odds = log_odds(self.likely, _subject_of, CHANGE)
-        return any(map(_subject_of, self.likely)) and odds <= _SURELY_NO_CHANGE_BELOW
+    def is_order(self) -> bool:
+        """Whether a sentence behind a question wants something changed: most of these only say where to look or how to answer."""
+        return self._intent_is_known and self._asking < _ORDERS_BELOW
 
     @property
     def is_beyond(self) -> bool:
@@ -106,8 +101,6 @@ class Subject:
 
     def may_not_ask(self, request: str) -> bool:
         """Whether something else than an answer may be wanted: neither the word says the contrary, nor the form of the request."""
-        if self.is_computation() and goes_on_after_question(request):
-            return True  # its word hides what else is wanted
         odds = log_odds(self.likely, _subject_of, CHANGE)
         asks = odds < _NO_CHANGE_BELOW and bool(last_question(request))
         return odds > _SURELY_NO_CHANGE_BELOW and not asks
@@ -133,17 +126,18 @@ class Subjects:
     def __init__(self) -> None:
         self._known: dict[tuple[str, str], Subject] = {}  # by run and request, the oldest first
 
-    async def of(self, llm: LLMAdapter, run: RunSnapshot, grant: Grant) -> Subject:
-        """The subject of the run's request, for one or two calls of the grant if it is not known yet; one without likely tokens if the
-        model gives none."""
-        known = self._known.get((run.run_id, run.text))
+    async def of(self, llm: LLMAdapter, run: RunSnapshot, grant: Grant, part: str = "") -> Subject:
+        """The subject of the run's request, or of this part of it, for one or two calls of the grant if it is not known yet; one without
+        likely tokens if the model gives none."""
+        request = part or run.text
+        known = self._known.get((run.run_id, request))
         if known is not None:
             return known
-        asked = Subject(await first_tokens(llm, subject_messages(run.text), grant))
-        if asked.may_not_ask(run.text):
-            asked = Subject(asked.likely, await first_tokens(llm, intent_messages(run.text), grant))
+        asked = Subject(await first_tokens(llm, subject_messages(request), grant))
+        if asked.may_not_ask(request):
+            asked = Subject(asked.likely, await first_tokens(llm, intent_messages(request), grant))
         if asked.likely:  # a model that failed is asked again
-            keep(self._known, (run.run_id, run.text), asked, MAX_RUNS)
+            keep(self._known, (run.run_id, request), asked, MAX_RUNS)
         return asked
 
 

@@ -4,8 +4,8 @@ from hypothesis import strategies as st
 
 from aeond.orchestration.context.statements import (
     MAX_LINE_CHARS,
+    after_question,
     gives_operands,
-    goes_on_after_question,
     is_question,
     last_question,
     line_of,
@@ -131,18 +131,19 @@ def test_only_questions_are_left_out_in_any_script(pieces: list[tuple[str, str]]
 
 
 @pytest.mark.parametrize(
-    ("text", "goes_on"),
+    ("text", "order"),
     [
-        ("What is it? Save it.", True),
-        ("Save it. What is it?", False),
-        ("What is it?", False),
-        ("Save it.", False),
-        ("", False),
+        ("What is it? Save it.", "Save it."),
+        ("Who? What is it?\nSave it. As mine", "Save it. As mine"),
+        ("Save it. What is it?", ""),
+        ("What is it?", ""),
+        ("Save it.", ""),
+        ("", ""),
     ],
 )
-def test_an_order_may_follow_a_question(text: str, goes_on: bool) -> None:
-    """A last sentence that is no question goes on after one."""
-    assert goes_on_after_question(text) is goes_on
+def test_an_order_may_follow_a_question(text: str, order: str) -> None:
+    """What stands behind the last question is one line."""
+    assert after_question(text) == order
 
 
 @pytest.mark.parametrize(

@@ -49,8 +49,8 @@ def named(text: str, **likely: float) -> Rule:
     ],
 )
 async def test_a_tool_that_fits_is_called(rule: Rule, exact: Rule, call: ToolCall) -> None:
-    """The tool that is surely named and does just what is wanted is called; if likely none does, the request is decided as if there were none. Where the
-    model names nothing that is offered it chooses among all tools."""
+    """The tool that is surely named and does just what is wanted is called; if likely none does, the request is decided as if there were none;
+    where the model names nothing that is offered it chooses among all tools."""
     rules = (rule, exact, ASKED_ABOUT_FILES, Rule.model_validate({"json": {"tides": {"path": "Kiel"}}}))
     decider, llm = decider_of(rules, tools(), NEAR, Composing({}, ("a.txt",)))
     chosen = await decider.choose(run_of(request="Who?"), grant(10), discard_text)

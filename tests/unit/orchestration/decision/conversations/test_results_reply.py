@@ -3,8 +3,6 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-import pytest
-
 from aeond.capabilities.llm.adapters.scripted import Rule, ScriptedLLM
 from aeond.capabilities.tools.registry import Registry
 from aeond.domain.plans.evaluations import Evaluation
@@ -14,7 +12,7 @@ from aeond.domain.runs.run import RunSnapshot
 from aeond.domain.runs.situations import Situation
 from aeond.domain.tools import Effect, ToolCall
 from aeond.orchestration.decision.decider import Decider
-from tests.support.deciders import Composing, WholeTool, decider_of
+from tests.support.deciders import INTENT, Composing, WholeTool, decider_of
 from tests.support.judging import after_pass, ran
 from tests.support.strategy import LOOK, TEXT, calls, grant, spec
 
@@ -36,8 +34,10 @@ def decider(
     *,
     looks: bool = False,
     refusal: str = "",
+    extra: tuple[Rule, ...] = (),
 ) -> tuple[Decider, ScriptedLLM]:
     rules = (
+        *extra,
         Rule(contains=SUBJECT, text="files", likely=dict(likely)),
         Rule(contains=TELL, text=reply, likely=dict(reply_likely)),
         Rule(contains="looked for and not found", text=refusal),
@@ -139,23 +139,43 @@ async def test_other_runs_are_decided_about() -> None:
     assert await answer(subject, asked(LOOKED), llm_calls=2) == "From the decision."
 
 
-@pytest.mark.parametrize("request_", ["Sails into sails.txt", "Which sails? Then note them."])
-async def test_more_than_an_answer_may_be_wanted(request_: str) -> None:
-    """Where a new file is named, or a sentence follows a question that may order something, the run goes on with a decision; an answer
-    of its is the one that was found."""
-    perhaps = {"files": -0.3, "do": -1.5}
+async def test_more_than_an_answer_may_be_wanted() -> None:
+    """Where a new file is named, the run goes on with a decision; an answer of its is the one that was found."""
+    perhaps, request = {"files": -0.3, "do": -1.5}, "Sails into sails.txt"
     subject, llm = decider("They are red.", perhaps, looks=True)
-    assert await next_call(subject, asked(LOOKED, request=request_)) == ToolCall("look", {"path": "club.md"})
+    assert await next_call(subject, asked(LOOKED, request=request)) == ToolCall("look", {"path": "club.md"})
     assert str(llm.requests[-1].messages[-1].content).endswith("Found: They are red.")
     subject, _ = decider("They are red.", perhaps)
-    assert await answer(subject, asked(LOOKED, request=request_)) == "They are red."
+    assert await answer(subject, asked(LOOKED, request=request)) == "They are red."
 
 
-async def test_a_sentence_that_orders_nothing_ends_the_run_with_the_answer() -> None:
-    """A sentence after a question leads to no decision where the model is sure that the person only asks."""
-    subject, llm = decider("They are red.", looks=True)
+def behind(words: str, change: float, ask: float) -> tuple[Rule, ...]:
+    """What the model says of the words behind a question, as the logarithms of the probabilities of a change and of asking."""
+    return (
+        Rule(contains=INTENT, text="?", likely={"ask": ask, "tell": -0.8}),
+        Rule(contains=f"Request: {words}", text="?", likely={"do": change, "files": -1.0}),
+    )
+
+
+async def test_an_order_behind_a_question_is_carried_out() -> None:
+    """What was found is used for the change that the words behind the question want; no answer can be chosen in its place."""
+    order = behind("Then note them.", change=-0.3, ask=-2.0)
+    subject, llm = decider(
+        "They are red.",
+        extra=(*order, Rule.model_validate({"contains": "Found:", "json": {"keep": {"note": "red"}}})),
+    )
+    step = await next_call(subject, asked(LOOKED, request="Which sails? Then note them."))
+    assert step == ToolCall("keep", {"note": "red"})
+    assert str(llm.requests[-1].messages[-1].content).endswith("Found: They are red.")
+    assert "answer" not in str(llm.requests[-1].schema)
+
+
+async def test_words_that_order_nothing_end_the_run_with_the_answer() -> None:
+    """Words behind a question lead to no decision where they want nothing changed."""
+    place = behind("It is in boat.txt.", change=-1.5, ask=-0.3)
+    subject, llm = decider("They are red.", looks=True, extra=place)
     assert await answer(subject, asked(LOOKED, request="Which sails? It is in boat.txt.")) == "They are red."
-    assert len(llm.requests) == 2
+    assert len(llm.requests) == 4
 
 
 async def test_a_run_without_an_executed_step_is_decided_about() -> None:

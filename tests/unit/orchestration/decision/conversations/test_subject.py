@@ -183,16 +183,15 @@ def test_words_that_name_no_subject_do_not_count(
     )
 
 
-@pytest.mark.parametrize(("tell", "only_answer"), [(-8.0, True), (-2.0, False)])
-def test_an_order_behind_a_calculation_is_not_overlooked(tell: float, only_answer: bool) -> None:
-    """Where a sentence follows the question of a calculation, only a much likelier intent to ask means that an answer is all."""
-    likely = (LikelyToken("compute", -0.1), LikelyToken("do", -2.5))
-    asked = Subject(likely)
-    assert asked.may_not_ask("What is 3 times 12? Save it.")
-    assert not asked.may_not_ask("What is 3 times 12?")
-    known = Subject(likely, (LikelyToken("ask", -0.1), LikelyToken("tell", tell)))
-    assert known.surely_asks == only_answer
-    assert known.wants_no_change
+@pytest.mark.parametrize(
+    ("ask", "do", "order"),
+    [(-1.5, -0.3, True), (-0.3, -0.3, False), (-1.5, -3.0, False), (None, -0.3, False)],
+)
+def test_an_order_is_hardly_a_question(ask: float | None, do: float, order: bool) -> None:
+    """What stands behind a question is an order where asking is much less likely than a change; without a known intent it is none."""
+    likely = (LikelyToken("do", do), LikelyToken("files", -1.5))
+    intent = () if ask is None else (LikelyToken("ask", ask), LikelyToken("tell", -0.8))
+    assert Subject(likely, intent).is_order is order
 
 
 async def test_a_request_is_asked_about_once() -> None:
@@ -202,10 +201,12 @@ async def test_a_request_is_asked_about_once() -> None:
     assert (await subjects.of(llm, run, grant(1))).wants_change
     assert (await subjects.of(llm, run, grant(0))).wants_change
     assert len(llm.requests) == 1
+    await subjects.of(llm, run, grant(1), "it")
+    assert str(llm.requests[-1].messages[-1].content) == "Request: it"
     for number in range(MAX_RUNS):
         await subjects.of(llm, replace(run, run_id=f"other {number}"), grant(1))
     await subjects.of(llm, run, grant(1))
-    assert len(llm.requests) == MAX_RUNS + 2
+    assert len(llm.requests) == MAX_RUNS + 3
     silent = Subjects()
     assert not (await silent.of(llm, run, grant(0))).wants_change
     assert (await silent.of(llm, run, grant(1))).wants_change

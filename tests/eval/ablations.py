@@ -17,6 +17,7 @@ from aeond.domain.tools import ToolSpec
 from aeond.orchestration.decision import decider, next_action
 from aeond.orchestration.decision.conversations import composing, redirection
 from aeond.orchestration.decision.conversations.composing import Composer
+from aeond.orchestration.decision.conversations.fitting import FittingTools
 from aeond.orchestration.decision.conversations.part_or_whole import PartOrWhole
 from aeond.orchestration.decision.conversations.redirection import Redirection
 from aeond.orchestration.decision.conversations.results_reply import Reply
@@ -44,6 +45,7 @@ class Mechanism:
 MECHANISMS: Final = {
     "knowledge": Mechanism(decider, "general_reply", ""),
     "results": Mechanism(decider, "results_reply", Reply()),
+    "fitting": Mechanism(FittingTools, "of", ""),
     "intent": Mechanism(Subject, "may_not_ask", False, plain=True),
     "calculation": Mechanism(Redirection, "of_calculation", None, plain=True),
     "first call": Mechanism(Redirection, "of_call", None),

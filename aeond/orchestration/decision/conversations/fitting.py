@@ -34,12 +34,14 @@ class FittingTools:
         """The name of the offered tool of another author that fits the run's request, for two calls of the grant if it is not known yet;
         NONE if most likely none does, "" if the model says neither."""
         key = (run.run_id, run.text)
-        if key not in self._known:
-            keep(self._known, key, await _fitting(llm, run, offer, grant), MAX_RUNS)
-        return self._known[key]
+        known = self._known.get(key)
+        if known is None and (known := await _fitting(llm, run, offer, grant)) is not None:
+            keep(self._known, key, known, MAX_RUNS)
+        return known or ""
 
 
-async def _fitting(llm: LLMAdapter, run: RunSnapshot, offer: Offer, grant: Grant) -> str:
+async def _fitting(llm: LLMAdapter, run: RunSnapshot, offer: Offer, grant: Grant) -> str | None:
+    """What `FittingTools.of` returns; None where the model failed, which is asked again."""
     others = offer.others.tools
     names = [spec.name for spec in others]
     request = LLMRequest(
@@ -50,7 +52,7 @@ async def _fitting(llm: LLMAdapter, run: RunSnapshot, offer: Offer, grant: Grant
     )
     answered = (await BudgetedLLM(llm, grant).generate(request)).value
     if answered is None:
-        return ""
+        return None
 
     def named(token: LikelyToken) -> str:
         return NONE if begun(token, (NONE,)) else begun(token, names)

@@ -243,15 +243,17 @@ class Decider:
         return decided
 
     async def _report(self, snapshot: RunSnapshot, grant: Grant) -> str:
-        """What the tool reports whose call has just made the one change that a small model was asked for; "" for other runs."""
+        """What the tool reports whose call has just made the one change that a small model was asked for, below what was found out for
+        it; "" for other runs."""
         steps = executed(snapshot)
         if not steps or steps[-1].state is not StepState.SUCCEEDED or not _is_unrestricted(snapshot):
             return ""
         if not self.offers.changes(steps[-1].step.tool_call) or not self._redirection.can_ask(grant):
             return ""
         report = report_of(steps[-1])
-        fits = 0 < len(report) <= _MAX_REPORT_CHARS
-        return report if fits and await wants_one_thing(self.llm, snapshot, grant) else ""
+        if not 0 < len(report) <= _MAX_REPORT_CHARS or not await wants_one_thing(self.llm, snapshot, grant):
+            return ""
+        return "\n".join(filter(None, (self.findings.of(snapshot), report)))
 
     def _has_only_looked(self, snapshot: RunSnapshot) -> bool:
         """Whether all steps of a small model's run without restrictions looked something up or computed, the last one with success."""

@@ -25,7 +25,9 @@ def step(tool: str = "keep", output: JsonValue = "gate code = 7714", error: str 
     return replace(made, recovery=Recovery.RECONCILE)
 
 
-async def answer(*steps: StepSnapshot, likely: Mapping[str, float] = ONE, instructions: str = "") -> str:
+async def answer(
+    *steps: StepSnapshot, likely: Mapping[str, float] = ONE, instructions: str = "", found: str = ""
+) -> str:
     rules = (
         Rule(contains="one thing or for several", text="one", likely=dict(likely)),
         Rule(contains="Say in one word what a request", text="do", likely={"do": -0.1}),
@@ -37,6 +39,7 @@ async def answer(*steps: StepSnapshot, likely: Mapping[str, float] = ONE, instru
     subject, _ = decider_of(rules, tools)
     run = after_pass(1, *steps)
     run = replace(run, request=replace(run.request, instructions=instructions))
+    subject.findings.keep(run, found)
     return (await subject.evaluate(run, grant(10))).value.evaluation.final_output
 
 
@@ -51,6 +54,11 @@ async def test_the_report_of_the_one_change_is_the_answer(output: JsonValue, exp
     """After a change that was all the request was for, also after a look, the run ends with what the tool reports."""
     assert await answer(step(output=output)) == expected
     assert await answer(LOOKED, step(output=output)) == expected
+
+
+async def test_what_was_found_out_stands_above_the_report() -> None:
+    """A run that found something out for its change says both."""
+    assert await answer(LOOKED, step(output="fee = 84"), found="12 * 7 = 84") == "12 * 7 = 84\nfee = 84"
 
 
 async def test_other_runs_go_on_with_a_decision() -> None:

@@ -119,9 +119,8 @@ class Decider:
     async def evaluate(self, snapshot: RunSnapshot, grant: Grant) -> Outcome[Judgement]:
         situation = await self.situations.observe(snapshot)
         offer = await self.offers.next(snapshot, situation) if _may_go_on(snapshot) else Offer()
-        if offer.has_others and self._redirection.possible and grant.left.llm_calls >= _CALLS_OF_FITTING:
-            fitting = await self.fitting.of(self.llm, snapshot, offer, grant)
-            offer = offer.known if fitting == NONE else offer
+        if await self._fitting(snapshot, offer, grant) == NONE:
+            offer = offer.known
         if report := await self._report(snapshot, grant):
             return success(_ended(snapshot, "ANSWERED", report))
         looked = self._has_only_looked(snapshot)
@@ -189,11 +188,10 @@ class Decider:
         """
         if not self._redirection.can_ask(grant):
             return await self._action.choose(snapshot, situation, offer, grant, on_text)
-        if offer.has_others and grant.left.llm_calls >= _CALLS_OF_FITTING:
-            fitting = await self.fitting.of(self.llm, snapshot, offer, grant)
-            if (tool := offer.tool(fitting)) is not None:
-                return await self._action.choose(snapshot, situation, offer.only(tool), grant, on_text)
-            offer = offer.known if fitting == NONE else offer
+        fitting = await self._fitting(snapshot, offer, grant)
+        if (tool := offer.tool(fitting)) is not None:
+            return await self._action.choose(snapshot, situation, offer.only(tool), grant, on_text)
+        offer = offer.known if fitting == NONE else offer
         subject = await self.subjects.of(self.llm, snapshot, grant)
         calculation = self._redirection.of_calculation(subject, offer, snapshot)
         from_view = subject.wants_no_change and _is_unrestricted(snapshot)
@@ -241,6 +239,12 @@ class Decider:
             return await self._action.choose(snapshot, situation, offer, grant, on_text)
         on_text(given.text)
         return decided
+
+    async def _fitting(self, snapshot: RunSnapshot, offer: Offer, grant: Grant) -> str:
+        """The tool of another author that fits, NONE if none does; "" where there are none, or the run was given its tools."""
+        asks = offer.has_others and _is_unrestricted(snapshot) and self._redirection.possible
+        enough = grant.left.llm_calls >= _CALLS_OF_FITTING
+        return await self.fitting.of(self.llm, snapshot, offer, grant) if asks and enough else ""
 
     async def _report(self, snapshot: RunSnapshot, grant: Grant) -> str:
         """What the tool reports whose call has just made the one change that a small model was asked for, below what was found out for

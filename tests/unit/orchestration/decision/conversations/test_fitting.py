@@ -85,10 +85,13 @@ async def test_runs_are_forgotten() -> None:
     assert len(llm.requests) == MAX_RUNS + 2
 
 
-async def test_a_small_budget_goes_to_the_decision() -> None:
-    """With too few calls for what comes after it the question is not asked."""
+@pytest.mark.parametrize(("calls_left", "instructions"), [(1, ""), (10, "Ask the tides.")])
+async def test_where_it_is_not_asked(calls_left: int, instructions: str) -> None:
+    """The question is not asked with too few calls for what comes after it, nor in a run that was given its tools and instructions."""
     rules = (ASKED_ABOUT_FILES, Rule.model_validate({"json": {"answer": "Ida."}}))
     decider, llm = decider_of(rules, tools())
-    chosen = await decider.choose(run_of(request="Who?"), grant(1), discard_text)
+    run = run_of(request="Who?")
+    run = replace(run, request=replace(run.request, instructions=instructions))
+    chosen = await decider.choose(run, grant(calls_left), discard_text)
     assert isinstance(chosen.value.answer, Answer)
     assert not any(FITTING in str(one.messages[0].content) for one in llm.requests)

@@ -11,7 +11,8 @@ Computes = Callable[[str], int | float | str | None]
 MAX_EQUATIONS: Final = 20
 
 
-_NUMERAL: Final = r"\d+(?:[.,:]\d+)*(?![.,:]?\d)"  # a whole one: no possessive group, which Python 3.11.2 matches wrongly
+# A whole one, without a possessive group, which Python 3.11.2 matches wrongly.
+_NUMERAL: Final = r"\d+(?:[.,:]\d+)*(?![.,:]?\d)"
 _UNIT: Final = r"(?:\s?[^\W\d_]{1,12}\.?|\s?[€$£%°])?"
 _OPERAND: Final = rf"\(*\s*[€$£]?\s?{_NUMERAL}{_UNIT}\s*\)*"
 _OPERATOR: Final = r"\s*[-+*/\u00d7\u00b7\u00f7\u2212\u2013]\s*"

@@ -1,7 +1,7 @@
 """Asks a small model which tool of another author does what a request wants, or whether none does.
 
-In the conversation of a decision, among rules and examples of the product's own tools, a small model answers what such a tool would
-have told, and refuses what it would have done. ADR 0110 has the measurements.
+The prompt of a decision has rules and examples for the product's own tools. With it a small model rarely calls any other tool: it answers
+from its own knowledge, or refuses. ADR 0110 has the measurements.
 """
 
 from typing import Final

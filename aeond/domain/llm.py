@@ -80,12 +80,13 @@ class LLMRequest:
 
 @frozen
 class Timing:
-    """Latency of an answer, from the start of the successful attempt: to the first token, and in total. 0:
-    not measured.
+    """Latency of an answer, from the start of the successful attempt: to the first token, and in total; and the wall clock's time of its
+    end, in seconds since the epoch. 0: not measured.
     """
 
     first_token_seconds: float = 0.0
     engine_seconds: float = 0.0
+    end_time: float = 0.0
 
 
 @frozen

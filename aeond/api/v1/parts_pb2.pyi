@@ -959,6 +959,7 @@ class ModelUse(_message.Message):
     CACHED_TOKENS_FIELD_NUMBER: _builtins.int
     FIRST_TOKEN_SECONDS_FIELD_NUMBER: _builtins.int
     ENGINE_SECONDS_FIELD_NUMBER: _builtins.int
+    CALLS_FIELD_NUMBER: _builtins.int
     prompt_tokens: _builtins.int
     """Prompt tokens."""
     completion_tokens: _builtins.int
@@ -969,6 +970,12 @@ class ModelUse(_message.Message):
     """Time to the first token of the first answer. 0: not measured."""
     engine_seconds: _builtins.float
     """Total time of all answers, including waiting for other work of the engine. 0: not measured."""
+    @_builtins.property
+    def calls(self) -> _containers.RepeatedCompositeFieldContainer[Global___ModelCall]:
+        """The first 32 calls, in the order of their ends. Empty in journals of earlier versions; those that an agent makes by itself are
+        only in the sums.
+        """
+
     def __init__(
         self,
         *,
@@ -977,11 +984,54 @@ class ModelUse(_message.Message):
         cached_tokens: _builtins.int = ...,
         first_token_seconds: _builtins.float = ...,
         engine_seconds: _builtins.float = ...,
+        calls: _abc.Iterable[Global___ModelCall] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["cached_tokens", b"cached_tokens", "completion_tokens", b"completion_tokens", "engine_seconds", b"engine_seconds", "first_token_seconds", b"first_token_seconds", "prompt_tokens", b"prompt_tokens"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["cached_tokens", b"cached_tokens", "calls", b"calls", "completion_tokens", b"completion_tokens", "engine_seconds", b"engine_seconds", "first_token_seconds", b"first_token_seconds", "prompt_tokens", b"prompt_tokens"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___ModelUse: _TypeAlias = ModelUse  # noqa: Y015
+
+@_typing.final
+class ModelCall(_message.Message):
+    """One answer of a model."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    PROMPT_TOKENS_FIELD_NUMBER: _builtins.int
+    COMPLETION_TOKENS_FIELD_NUMBER: _builtins.int
+    CACHED_TOKENS_FIELD_NUMBER: _builtins.int
+    FIRST_TOKEN_SECONDS_FIELD_NUMBER: _builtins.int
+    ENGINE_SECONDS_FIELD_NUMBER: _builtins.int
+    END_TIME_FIELD_NUMBER: _builtins.int
+    prompt_tokens: _builtins.int
+    """Prompt tokens."""
+    completion_tokens: _builtins.int
+    """Generated tokens."""
+    cached_tokens: _builtins.int
+    """Prompt tokens served from the prefix cache."""
+    first_token_seconds: _builtins.float
+    """Time to the first token. 0: not measured."""
+    engine_seconds: _builtins.float
+    """Time of the whole answer, including waiting for other work of the engine. 0: not measured."""
+    end_time: _builtins.float
+    """When the answer ended, in seconds since the epoch. 0: not measured."""
+    def __init__(
+        self,
+        *,
+        prompt_tokens: _builtins.int = ...,
+        completion_tokens: _builtins.int = ...,
+        cached_tokens: _builtins.int = ...,
+        first_token_seconds: _builtins.float = ...,
+        engine_seconds: _builtins.float = ...,
+        end_time: _builtins.float = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["cached_tokens", b"cached_tokens", "completion_tokens", b"completion_tokens", "end_time", b"end_time", "engine_seconds", b"engine_seconds", "first_token_seconds", b"first_token_seconds", "prompt_tokens", b"prompt_tokens"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ModelCall: _TypeAlias = ModelCall  # noqa: Y015

@@ -1,9 +1,12 @@
 """The budget ledger of a run: amounts are reserved before use and settled after it; no limit is exceeded."""
 
 from dataclasses import field, fields
+from typing import Final
 
 from aeond.domain.policy import DecidedCall
 from aeond.frozen import frozen
+
+MAX_MODEL_CALLS: Final = 32  # of an operation or a step, that are listed one by one
 
 
 @frozen
@@ -154,9 +157,9 @@ class BudgetLedger:
 
 
 @frozen
-class ModelUse:
-    """Model usage of an operation. `cached_tokens` is the part of the prompts served from the prefix cache,
-    `first_token_seconds` the time to the first token of the first answer, `engine_seconds` the total time.
+class ModelCall:
+    """One answer of a model. `cached_tokens` is the part of the prompt served from the prefix cache, `first_token_seconds` the time to
+    the first token, `engine_seconds` the whole time, `end_time` the wall clock's at its end. 0: not measured.
     """
 
     prompt_tokens: int = 0
@@ -164,6 +167,33 @@ class ModelUse:
     cached_tokens: int = 0
     first_token_seconds: float = 0.0
     engine_seconds: float = 0.0
+    end_time: float = 0.0
+
+
+@frozen
+class ModelUse:
+    """Model usage of an operation: the sums of its calls, but `first_token_seconds` is that of the first answer. `calls` are the first
+    MAX_MODEL_CALLS of them in the order of their ends, without those that an agent made by itself.
+    """
+
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cached_tokens: int = 0
+    first_token_seconds: float = 0.0
+    engine_seconds: float = 0.0
+    calls: tuple[ModelCall, ...] = ()
+
+    @classmethod
+    def of(cls, call: ModelCall) -> "ModelUse":
+        """The use of one call."""
+        return cls(
+            call.prompt_tokens,
+            call.completion_tokens,
+            call.cached_tokens,
+            call.first_token_seconds,
+            call.engine_seconds,
+            (call,),
+        )
 
     def __add__(self, other: "ModelUse") -> "ModelUse":
         return ModelUse(
@@ -172,7 +202,20 @@ class ModelUse:
             self.cached_tokens + other.cached_tokens,
             self.first_token_seconds or other.first_token_seconds,
             self.engine_seconds + other.engine_seconds,
+            (self.calls + other.calls)[:MAX_MODEL_CALLS],
         )
+
+    @property
+    def rest(self) -> ModelCall | None:
+        """The sums of the calls that are not among `calls`; None if all of them are."""
+        left = ModelCall(
+            self.prompt_tokens - sum(call.prompt_tokens for call in self.calls),
+            self.completion_tokens - sum(call.completion_tokens for call in self.calls),
+            self.cached_tokens - sum(call.cached_tokens for call in self.calls),
+            0.0 if self.calls else self.first_token_seconds,
+            self.engine_seconds - sum(call.engine_seconds for call in self.calls),
+        )
+        return left if not self.calls or left.prompt_tokens or left.completion_tokens else None
 
 
 class Grant:

@@ -14,7 +14,7 @@ from opentelemetry.proto.trace.v1.trace_pb2 import ScopeSpans, Span
 from aeond.domain.plans.plan import StepState
 from aeond.domain.plans.steps import StepMode
 from aeond.domain.runs import events as e
-from aeond.domain.runs.budgets import ModelUse
+from aeond.domain.runs.budgets import ModelCall, ModelUse
 from aeond.domain.runs.run import RunState
 from aeond.observability.run_counts import OPERATION_OF
 from aeond.observability.traces.encoding import (
@@ -181,7 +181,7 @@ class RunSpans:
         open_ = self._open.get("operation")
         if open_ is None or open_.name != OPERATION_OF[type(kind)]:
             return  # a further event of an operation that has ended
-        self._model_span(open_, event, kind.model_use, kind.used.llm_calls)
+        self._model_spans(open_, event, kind.model_use, kind.used.llm_calls)
         error = kind.problem.reason if isinstance(kind, e.PlanningFailed) else ""
         self._close("operation", event, error=error)
 
@@ -235,7 +235,7 @@ class RunSpans:
             return  # it never started, or waited for a person
         failed = kind.state in _FAILED_STEPS
         error = (kind.reason or kind.state) if failed else ""
-        self._model_span(open_, event, kind.model_use, kind.used.llm_calls)
+        self._model_spans(open_, event, kind.model_use, kind.used.llm_calls)
         self._tool_span(open_, event, error)
         if kind.step_id in self._asking:
             self._close_question(kind.step_id, event, INTERRUPTED)
@@ -302,7 +302,7 @@ class RunSpans:
             open_.attributes += attribute("aeond.state", state)
         self._add(
             *(open_.span_id, open_.parent, open_.name, open_.start),
-            *(event, open_.attributes, error, open_.kind),
+            *(event.time, open_.attributes, error, open_.kind),
         )
 
     def _tool_span(self, step: _Open, event: e.Event, error: str) -> None:
@@ -312,27 +312,39 @@ class RunSpans:
         if step.call_id:
             attributes += unique_attribute(CALL_ID, step.call_id)
         name = f"execute_tool {step.tool}"
-        self._add(self._ids.of_event(event.seq, 1), step.span_id, name, step.start, event, attributes, error)
+        self._add(
+            self._ids.of_event(event.seq, 1), step.span_id, name, step.start, event.time, attributes, error
+        )
 
-    def _model_span(self, above: _Open, event: e.Event, use: ModelUse | None, calls: int) -> None:
-        """One span for the calls of an operation or a step: the journal has their sums."""
+    def _model_spans(self, above: _Open, event: e.Event, use: ModelUse | None, calls: int) -> None:
+        """A span for each call of an operation or a step, and one for those of which only the sums are known."""
         if use is None:
             return
+        for number, call in enumerate(use.calls):
+            self._model_span(above, event, call, number, 1)
+        if use.rest is not None:
+            self._model_span(above, event, use.rest, len(use.calls), max(1, calls - len(use.calls)))
+
+    def _model_span(self, above: _Open, event: e.Event, call: ModelCall, number: int, calls: int) -> None:
+        start, end = above.start, event.time
+        if call.end_time:
+            end = min(call.end_time, end)
+            start = max(start, _nanoseconds(end - call.engine_seconds))
         model = self._model or self._usual_model()
         attributes: dict[str, Scalar] = {
             "gen_ai.operation.name": "chat",
             "gen_ai.provider.name": self._provider,
             "gen_ai.request.model": model,
-            "gen_ai.usage.input_tokens": use.prompt_tokens,
-            "gen_ai.usage.output_tokens": use.completion_tokens,
-            "gen_ai.usage.cache_read.input_tokens": use.cached_tokens,
+            "gen_ai.usage.input_tokens": call.prompt_tokens,
+            "gen_ai.usage.output_tokens": call.completion_tokens,
+            "gen_ai.usage.cache_read.input_tokens": call.cached_tokens,
             "aeond.model.calls": calls,
-            "aeond.model.engine_seconds": use.engine_seconds,
-            "aeond.model.first_token_seconds": use.first_token_seconds,
+            "aeond.model.engine_seconds": call.engine_seconds,
+            "aeond.model.first_token_seconds": call.first_token_seconds,
         }
         self._add(
-            *(self._ids.of_event(event.seq, 2), above.span_id, f"chat {model}", above.start),
-            *(event, attributes_of(attributes), "", Span.SPAN_KIND_CLIENT),
+            *(self._ids.of_event(event.seq, 2 + number), above.span_id, f"chat {model}", start),
+            *(end, attributes_of(attributes), "", Span.SPAN_KIND_CLIENT),
         )
 
     def _add(
@@ -341,13 +353,13 @@ class RunSpans:
         parent: int | None,
         name: str,
         start: int,
-        event: e.Event,
+        ended: float,
         attributes: bytes,
         error: str,
         kind: "Span.SpanKind.ValueType" = Span.SPAN_KIND_INTERNAL,
     ) -> None:
-        """Adds a span that ends with this event."""
-        end = max(start, _nanoseconds(event.time))  # the wall clock may be set back
+        """Adds a span that ended at this time, in seconds."""
+        end = max(start, _nanoseconds(ended))  # the wall clock may be set back
         if parent is None:
             self._top = encoded_span(own, parent, kind, start, end, name, attributes, error)
         elif self.count < MAX_SPANS:

@@ -5,7 +5,7 @@ from typing import Final
 
 RUN: Final = "run"
 # Multiples of an odd number differ, up to as many as there are ids.
-_IDS_OF_EVENT: Final = 4
+_IDS_OF_EVENT: Final = 64
 _SPREAD: Final = 0x9E37_79B9_7F4A_7C15
 _LARGEST: Final = (1 << 64) - 1
 

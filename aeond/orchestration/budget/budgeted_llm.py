@@ -16,7 +16,7 @@ from aeond.domain.llm import (
 )
 from aeond.domain.messages import ModelToolCall
 from aeond.domain.outcome import BUDGET_SPENT, Outcome, Problem, failure, success
-from aeond.domain.runs.budgets import Amounts, Grant, ModelUse
+from aeond.domain.runs.budgets import Amounts, Grant, ModelCall, ModelUse
 from aeond.errors import (
     AeondError,
     CapabilityError,
@@ -156,13 +156,15 @@ def repeats_itself(text: str) -> bool:
 
 def model_use(usage: TokenUsage, timing: Timing) -> ModelUse:
     """One call as a part of what an operation asked of models."""
-    return ModelUse(
+    call = ModelCall(
         prompt_tokens=usage.prompt_tokens,
         completion_tokens=usage.completion_tokens,
         cached_tokens=usage.cached_tokens,
         first_token_seconds=timing.first_token_seconds,
         engine_seconds=timing.engine_seconds,
+        end_time=timing.end_time,
     )
+    return ModelUse.of(call)
 
 
 def is_cut(response: LLMResponse) -> bool:

@@ -105,6 +105,7 @@ _RECORDS: tuple[Shape[Any], ...] = (
     Shape(undo.UndoReport, runs_pb2.UndoRunResponse),
     Shape(budgets.Budget, parts_pb2.Budget),
     Shape(budgets.Amounts, parts_pb2.Amounts),
+    Shape(budgets.ModelCall, parts_pb2.ModelCall),
     Shape(budgets.ModelUse, parts_pb2.ModelUse),
     Shape(outcome.Problem, parts_pb2.Problem),
     Shape(plan.Plan, parts_pb2.Plan),

@@ -177,6 +177,24 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
+class ModelCall:
+    """One answer of a model."""
+
+    prompt_tokens: int = 0
+    """Prompt tokens."""
+    completion_tokens: int = 0
+    """Generated tokens."""
+    cached_tokens: int = 0
+    """Prompt tokens served from the prefix cache."""
+    first_token_seconds: float = 0.0
+    """Time to the first token. 0: not measured."""
+    engine_seconds: float = 0.0
+    """Time of the whole answer, including waiting for other work of the engine. 0: not measured."""
+    end_time: float = 0.0
+    """When the answer ended, in seconds since the epoch. 0: not measured."""
+
+
+@dataclass(frozen=True, slots=True)
 class ModelUse:
     """Model usage of a step."""
 
@@ -190,6 +208,9 @@ class ModelUse:
     """Time to the first token of the first answer. 0: not measured."""
     engine_seconds: float = 0.0
     """Total time of all answers, including waiting for other work of the engine. 0: not measured."""
+    calls: tuple[ModelCall, ...] = ()
+    """The first 32 calls, in the order of their ends. Empty in journals of earlier versions; those that
+    an agent makes by itself are only in the sums."""
 
 
 @dataclass(frozen=True, slots=True)

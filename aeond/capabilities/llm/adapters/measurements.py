@@ -78,7 +78,8 @@ class Answering:
 
     def answered(self, usage: TokenUsage) -> Timing:
         """The answer is complete: how long it took."""
-        timing = Timing(self._first_token_seconds, self._clock.monotonic() - self._began)
+        seconds = self._clock.monotonic() - self._began
+        timing = Timing(self._first_token_seconds, seconds, self._clock.time())
         self._measurements.answered(usage, timing)
         return timing
 

@@ -108,6 +108,17 @@ def answer(wire: parts_pb2.Answer) -> runs.Answer:
     )
 
 
+def model_call(wire: parts_pb2.ModelCall) -> runs.ModelCall:
+    return runs.ModelCall(
+        prompt_tokens=wire.prompt_tokens,
+        completion_tokens=wire.completion_tokens,
+        cached_tokens=wire.cached_tokens,
+        first_token_seconds=wire.first_token_seconds,
+        engine_seconds=wire.engine_seconds,
+        end_time=wire.end_time,
+    )
+
+
 def model_use(wire: parts_pb2.ModelUse) -> runs.ModelUse:
     return runs.ModelUse(
         prompt_tokens=wire.prompt_tokens,
@@ -115,4 +126,5 @@ def model_use(wire: parts_pb2.ModelUse) -> runs.ModelUse:
         cached_tokens=wire.cached_tokens,
         first_token_seconds=wire.first_token_seconds,
         engine_seconds=wire.engine_seconds,
+        calls=tuple(map(model_call, wire.calls)),
     )

@@ -12,7 +12,7 @@ from opentelemetry.semconv.attributes import error_attributes
 
 from aeond.domain.outcome import Problem
 from aeond.domain.runs import events as e
-from aeond.domain.runs.budgets import ModelUse
+from aeond.domain.runs.budgets import Amounts, ModelCall, ModelUse
 from aeond.domain.runs.run import Ancestry, RunState
 from aeond.observability.traces.encoding import MAX_CHARS
 from aeond.observability.traces.run_spans import MAX_SPANS, RunSpans
@@ -115,7 +115,7 @@ def test_a_trace_is_the_same_however_often_it_is_made(name: str) -> None:
 
 
 def test_a_model_call_follows_the_conventions_for_generative_ai() -> None:
-    """The span of an operation's model calls names the provider, the model and the tokens."""
+    """The span of a model call names the provider, the model and the tokens."""
     events = [
         replace(event, kind=replace(event.kind, model_use=USE))
         if isinstance(event.kind, e.PlanAdopted)
@@ -132,6 +132,34 @@ def test_a_model_call_follows_the_conventions_for_generative_ai() -> None:
     assert found["gen_ai.provider.name"] == "a-provider"
     assert found["gen_ai.request.model"] == "a-model"
     assert (found["gen_ai.usage.input_tokens"], found["gen_ai.usage.output_tokens"]) == (10, 3)
+
+
+def test_each_call_of_a_model_is_a_span_of_its_own() -> None:
+    """The calls of an operation have spans with their own times, and those of which only the sums are known share one."""
+    (adopted,) = [event for event in STORIES["0.1.0-planned"] if isinstance(event.kind, e.PlanAdopted)]
+    first = ModelCall(10, 3, engine_seconds=0.001, end_time=adopted.time - 0.002)
+    second = ModelCall(20, 5, engine_seconds=0.001, end_time=adopted.time + 1)  # the wall clock was set back
+    use = ModelUse.of(first) + ModelUse.of(second) + ModelUse(7, 1, engine_seconds=0.5)
+    events = [
+        replace(event, kind=replace(event.kind, model_use=use, used=Amounts(llm_calls=4)))
+        if isinstance(event.kind, e.PlanAdopted)
+        else event
+        for event in STORIES["0.1.0-planned"]
+    ]
+    spans = spans_of(events)
+    check_form(spans, events)
+    chats = [span for span in spans if span.name == "chat a-model"]
+    (plan,) = [span for span in spans if span.name == "plan"]
+    read = [attributes(span)["gen_ai.usage.input_tokens"] for span in chats]
+    calls = [attributes(span)["aeond.model.calls"] for span in chats]
+    ends = [span.end_time_unix_nano for span in chats]
+    assert (read, calls) == ([10, 20, 7], [1, 1, 2])
+    assert ends == [
+        pytest.approx(first.end_time * 1e9, abs=1e3),
+        plan.end_time_unix_nano,
+        plan.end_time_unix_nano,
+    ]
+    assert all(plan.start_time_unix_nano <= span.start_time_unix_nano for span in chats)
 
 
 def test_an_approval_is_a_wait_of_its_own() -> None:

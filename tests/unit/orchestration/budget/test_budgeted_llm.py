@@ -16,7 +16,7 @@ from aeond.domain.llm import (
     TokenUsage,
 )
 from aeond.domain.messages import Message, Role
-from aeond.domain.runs.budgets import Amounts, Grant, ModelUse
+from aeond.domain.runs.budgets import MAX_MODEL_CALLS, Amounts, Grant, ModelCall, ModelUse
 from aeond.orchestration.budget.budgeted_llm import BudgetedLLM, is_cut, repeats_itself
 from tests.support.strategy import grant, says
 
@@ -38,13 +38,24 @@ async def test_only_what_was_used_is_paid() -> None:
 
 async def test_model_use_adds_up_over_calls() -> None:
     """Tokens, cached ones and seconds of several calls add up, whether streamed or not; the first word is the first
-    call's."""
+    call's, and each call is listed too."""
     purse = grant(9, 1000)
-    llm = BudgetedLLM(LyingLLM(10, TokenUsage(10, 5, 8), Timing(0.5, 2.0)), purse)
+    llm = BudgetedLLM(LyingLLM(10, TokenUsage(10, 5, 8), Timing(0.5, 2.0, 1_700.0)), purse)
     assert purse.model_use is None
     await llm.generate(ask())
     await llm.stream(ask(), lambda _: None)
-    assert purse.model_use == ModelUse(20, 10, 16, 0.5, 4.0)
+    call = ModelCall(10, 5, 8, 0.5, 2.0, 1_700.0)
+    assert purse.model_use == ModelUse(20, 10, 16, 0.5, 4.0, (call, call))
+
+
+def test_a_bounded_number_of_model_calls_is_listed() -> None:
+    """Calls beyond the bound, and those that an agent counted by itself, are in the sums only."""
+    call = ModelCall(10, 5, engine_seconds=2.0)
+    use = sum((ModelUse.of(call) for _ in range(MAX_MODEL_CALLS)), ModelUse())
+    assert (len(use.calls), use.rest) == (MAX_MODEL_CALLS, None)
+    more = use + ModelUse.of(call) + ModelUse(7, 1)
+    assert (more.calls, more.rest) == (use.calls, ModelCall(17, 6, engine_seconds=2.0))
+    assert ModelUse(7, 1, 0, 0.5, 3.0).rest == ModelCall(7, 1, 0, 0.5, 3.0)
 
 
 async def test_the_longest_answer_shrinks_to_what_is_left() -> None:

@@ -5,7 +5,7 @@ while the run works or read from the journal later. Spans hold names, states, du
 requests, prompts, arguments, results or answers.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final
 
@@ -43,6 +43,7 @@ INTERRUPTED: Final = "interrupted"
 WAITS: Final = "waits_for_approval"
 _FAILED_STEPS: Final = (StepState.FAILED, StepState.INVALID, StepState.UNKNOWN)
 CALL_ID: Final = "gen_ai.tool.call.id"
+_SECOND: Final = 1_000_000_000  # in nanoseconds
 
 # The number and time of the event that began it, the time of the next one, that ended it, step, attempt, tool and call. A
 # plain tuple of plain values: the garbage collector does not follow it.
@@ -144,8 +145,7 @@ class RunSpans:
         if self._top is not None:
             spans.append(of_trace + self._top + Span(parent_span_id=parent).SerializeToString())
         fields = [field(ScopeSpans.SPANS_FIELD_NUMBER, span) for span in spans]
-        fields += [self._encoded(step, trace) for step in self._tool_steps]
-        return b"".join(fields)
+        return b"".join([*fields, *self._encoded_steps(trace)])
 
     # ------------------------------------------------------------ the run
 
@@ -208,15 +208,16 @@ class RunSpans:
         )
         return True
 
-    def _encoded(self, step: _ToolStep, trace: bytes) -> bytes:
-        """The spans of a step's call and of the step, as fields."""
-        seq, begun, ended, step_id, attempt, tool, call_id = step
-        ids, start = self._ids, _nanoseconds(begun)
-        end = start if ended <= begun else _nanoseconds(ended)
-        id_of_call = unique_attribute(CALL_ID, call_id) if call_id else b""
-        parts = tool_step(tool, step_id, attempt, len(id_of_call))
-        own, call = ids.of_event(seq), ids.of_event(seq + 1, 1)
-        return parts.encoded(trace, call, own, ids.run, start, end, id_of_call)
+    def _encoded_steps(self, trace: bytes) -> Iterator[bytes]:
+        """The spans of each tool step: of its call and of the step, as fields. Most spans are made here."""
+        run, ids_of_step = self._ids.run, self._ids.of_step
+        for seq, begun, ended, step_id, attempt, tool, call_id in self._tool_steps:
+            start = int(begun * _SECOND)
+            end = int(ended * _SECOND) if ended > begun else start
+            id_of_call = unique_attribute(CALL_ID, call_id) if call_id else b""
+            own, call = ids_of_step(seq)
+            parts = tool_step(tool, step_id, attempt, len(id_of_call))
+            yield parts.encoded(trace, call, own, run, start, end, id_of_call)
 
     def _step_started(self, event: e.Event, kind: e.StepStarted) -> None:
         step = kind.step
@@ -396,4 +397,4 @@ def _question(step_id: str) -> str:
 
 
 def _nanoseconds(seconds: float) -> int:
-    return int(seconds * 1_000_000_000)
+    return int(seconds * _SECOND)

@@ -8,11 +8,13 @@ RUN: Final = "run"
 _IDS_OF_EVENT: Final = 64
 _SPREAD: Final = 0x9E37_79B9_7F4A_7C15
 _LARGEST: Final = (1 << 64) - 1
+_BETWEEN_EVENTS: Final = _IDS_OF_EVENT * _SPREAD
+_FROM_STEP_TO_CALL: Final = (_IDS_OF_EVENT + 1) * _SPREAD
 
 
 def span_id(run_id: str, name: str) -> bytes:
     """The id of a span of a run that other runs know, too; `name` is RUN for the run itself."""
-    return sha256(f"{run_id} {name}".encode()).digest()[:8]
+    return _digest(run_id, name)[:8]
 
 
 def trace_id(run_id: str) -> bytes:
@@ -25,13 +27,23 @@ def id_number(id_: bytes) -> int:
     return int.from_bytes(id_, "little")
 
 
+def _digest(run_id: str, name: str) -> bytes:
+    return sha256(f"{run_id} {name}".encode()).digest()
+
+
 class SpanIds:
     """The ids of the spans of one run, as numbers."""
 
     def __init__(self, run_id: str) -> None:
-        self.run = id_number(span_id(run_id, RUN))
-        self._first = id_number(sha256(run_id.encode()).digest()[16:24])
+        digest = _digest(run_id, RUN)
+        self.run = id_number(digest[:8])
+        self._first = id_number(digest[8:16])
 
     def of_event(self, seq: int, which: int = 0) -> int:
         """The id of one of the spans that begin or end with this event."""
         return (self._first + (seq * _IDS_OF_EVENT + which) * _SPREAD) & _LARGEST
+
+    def of_step(self, seq: int) -> tuple[int, int]:
+        """`of_event(seq)` for a step that began with this event, and `of_event(seq + 1, 1)` for its call, which ended with the next one."""
+        own = self._first + seq * _BETWEEN_EVENTS
+        return own & _LARGEST, (own + _FROM_STEP_TO_CALL) & _LARGEST

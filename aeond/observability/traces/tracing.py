@@ -21,7 +21,7 @@ BATCH_SPANS: Final = 2_048  # about 400 kB; with the spans of one more run 1.3 M
 GATHER_SECONDS: Final = 5  # short runs share a request
 FLUSH_SECONDS: Final = 2.0
 MAX_ANCESTORS: Final = 16
-_LEAVING: Final = (e.RunEnded, e.RunSuspended, e.RunParked)
+_LEAVING: Final = frozenset((e.RunEnded, e.RunSuspended, e.RunParked))
 
 
 class Exporter(Protocol):
@@ -75,9 +75,8 @@ class Tracing:
             run.add(events if run.recorded else ())
         elif isinstance(events[0].kind, e.RunCreated) and len(self._runs) < MAX_RUNS:
             run = self._runs[run_id] = self._begun(events, events[0].kind)
-        for event in events:
-            if type(event.kind) in _LEAVING:
-                self._runs.pop(run_id, None)
+        if any(type(event.kind) in _LEAVING for event in events):
+            self._runs.pop(run_id, None)
         if type(events[-1].kind) is e.RunEnded and (run is None or run.recorded):
             self._end(run_id, run)
 

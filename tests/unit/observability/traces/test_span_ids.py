@@ -18,3 +18,10 @@ def test_no_two_spans_of_a_run_have_one_id() -> None:
     found = [ids.of_event(seq, which) for seq in range(1, 1_000) for which in range(MAX_MODEL_CALLS + 3)]
     assert len({*found, ids.run}) == len(found) + 1
     assert max(found) < 1 << 64
+
+
+def test_the_ids_of_a_step_and_its_call_are_those_of_their_events() -> None:
+    """The short way for a step and its call gives the same ids as the events one by one."""
+    ids = SpanIds("a")
+    for seq in (1, 7, 5_000):
+        assert ids.of_step(seq) == (ids.of_event(seq), ids.of_event(seq + 1, 1))

@@ -25,7 +25,7 @@ from aeond.orchestration.phases import PhaseOrchestrator
 from aeond.orchestration.planning.planner import ModelPlanner
 from aeond.orchestration.prompts.coreference_prompts import REWRITINGS, Dependence, dependence_messages
 from aeond.orchestration.prompts.decision_prompts import composing_opening, removal_messages
-from aeond.orchestration.prompts.fitting_prompts import exact_messages, fitting_messages
+from aeond.orchestration.prompts.fitting_prompts import arguments_messages, exact_messages, fitting_messages
 from aeond.orchestration.prompts.preamble import Preamble
 from aeond.orchestration.prompts.subject_prompts import (
     extent_messages,
@@ -111,6 +111,7 @@ def usual_openings(
             if Offer(specs).has_others:
                 yield _fixed(fitting_messages("", ()))
                 yield _fixed(exact_messages("", ""))
+                yield _fixed(arguments_messages(specs[0], RunSnapshot(""), Situation()))
             yield _fixed(extent_messages(""))
             yield _fixed(removal_messages("", ""))
         if not llm.capabilities.tool_calls:

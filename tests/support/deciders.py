@@ -21,6 +21,7 @@ NOWHERE = Situation()
 INTENT = "Say in one word what the person does"
 FITTING = "Say which of the tools in view"
 EXACT = "A tool is at hand"
+ARGUMENTS = "Write the arguments of the tool's calls"
 
 
 @dataclass

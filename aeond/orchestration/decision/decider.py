@@ -24,7 +24,7 @@ from aeond.domain.plans.profiles import Route
 from aeond.domain.runs.budgets import Amounts, Grant
 from aeond.domain.runs.run import Answer, RunSnapshot
 from aeond.domain.runs.situations import Situation
-from aeond.domain.tools import Effect, Recovery, ToolCall, ToolSpec
+from aeond.domain.tools import Effect, Recovery, ToolCall
 from aeond.frozen import frozen
 from aeond.orchestration.answer.equations import Computes, computes_nothing, corrected
 from aeond.orchestration.context.new_files import names_file, names_new_file
@@ -43,7 +43,6 @@ from aeond.orchestration.decision.conversations.results_reply import (
 from aeond.orchestration.decision.conversations.subject import Subjects
 from aeond.orchestration.decision.interfaces import (
     CHANGES,
-    FILE_CHANGES,
     CallTool,
     Decision,
     DecisionModel,
@@ -53,7 +52,7 @@ from aeond.orchestration.decision.interfaces import (
 )
 from aeond.orchestration.decision.next_action import NextAction
 from aeond.orchestration.decision.offers import Offers
-from aeond.orchestration.decision.results import MAX_RESULT_CHARS, executed, report_of, turns_of
+from aeond.orchestration.decision.results import MAX_RESULT_CHARS, executed, repetition, report_of, turns_of
 from aeond.orchestration.interfaces import Judgement, RouteChoice, discard_text
 from aeond.orchestration.planning.plan_parsing import describe_call
 from aeond.orchestration.prompts.decision_prompts import REPEATED
@@ -119,8 +118,14 @@ class Decider:
     async def evaluate(self, snapshot: RunSnapshot, grant: Grant) -> Outcome[Judgement]:
         situation = await self.situations.observe(snapshot)
         offer = await self.offers.next(snapshot, situation) if _may_go_on(snapshot) else Offer()
-        if await self._fitting(snapshot, offer, grant) == NONE:
+        fitting = await self._fitting(snapshot, offer, grant)
+        rest = self.fitting.rest(snapshot) if offer.tool(fitting) is not None else None
+        if rest:
+            return success(_going_on(snapshot, *rest))
+        if fitting == NONE:
             offer = offer.known
+        elif rest is not None and not snapshot.steps_in(StepState.FAILED, StepState.INVALID):
+            offer = offer.without(fitting)  # all its calls that the request needs were made
         if report := await self._report(snapshot, grant):
             return success(_ended(snapshot, "ANSWERED", report))
         looked = self._has_only_looked(snapshot)
@@ -161,10 +166,10 @@ class Decider:
         if undone is not None:
             changed = await self._action.choose(snapshot, situation, undone, grant, discard_text)
             decided = changed if changed.value is not None else decided
-        if (repeated := _repetition(decided.value, snapshot, offer)) is not None:
+        if (repeated := repetition(decided.value, snapshot, offer)) is not None:
             other = offer.without(repeated.tool)
             decided = await self._action.choose(snapshot, situation, other, grant, discard_text, REPEATED)
-        if _repetition(decided.value, snapshot, offer) is not None:
+        if repetition(decided.value, snapshot, offer) is not None:
             decided = await self._action.choose(snapshot, situation, Offer(), grant, discard_text, REPEATED)
         match decided.value:
             case CallTool(call=call):
@@ -190,6 +195,10 @@ class Decider:
             return await self._action.choose(snapshot, situation, offer, grant, on_text)
         fitting = await self._fitting(snapshot, offer, grant)
         if (tool := offer.tool(fitting)) is not None:
+            validator = self.composer.validator
+            call = await self.fitting.first_call(self.llm, validator, snapshot, situation, offer, tool, grant)
+            if call is not None:
+                return success(CallTool(call))
             return await self._action.choose(snapshot, situation, offer.only(tool), grant, on_text)
         offer = offer.known if fitting == NONE else offer
         subject = await self.subjects.of(self.llm, snapshot, grant)
@@ -358,39 +367,15 @@ def _may_go_on(run: RunSnapshot) -> bool:
     )
 
 
-def _repetition(decision: Decision | None, run: RunSnapshot, offer: Offer) -> ToolCall | None:
-    """The call that was chosen, if it was made before and no step that may have changed anything succeeded since, or if it would change
-    the file that the last change was about: all changes of a file are written together, and what a small model adds to them was never
-    right."""
-    if not isinstance(decision, CallTool):
-        return None
-    call = decision.call
-    spec = offer.tool(call.tool)
-    for step in reversed(executed(run)):
-        made = step.step.tool_call
-        if made is not None and (made.tool, made.arguments) == (call.tool, call.arguments):
-            return call
-        if made is not None and step.state is StepState.SUCCEEDED and _changes_again(call, made, spec):
-            return call
-        if step.state is StepState.SUCCEEDED and step.recovery is not Recovery.RERUN:
-            return None
-    return None
-
-
-def _changes_again(call: ToolCall, made: ToolCall, spec: ToolSpec | None) -> bool:
-    """Whether the call differs from one that changed a file only in what is to be written."""
-    if spec is None or call.tool != made.tool or spec.effect not in FILE_CHANGES or not spec.composed:
-        return False
-    of_call, of_made = (
-        {k: v for k, v in one.arguments.items() if k not in spec.composed} for one in (call, made)
+def _going_on(run: RunSnapshot, *calls: ToolCall) -> Judgement:
+    steps = (
+        PlanStep(f"s{number}", describe_call(call), tool_call=call)
+        for number, call in enumerate(calls, len(run.steps) + 1)
     )
-    return bool(of_call) and of_call == of_made
-
-
-def _going_on(run: RunSnapshot, call: ToolCall) -> Judgement:
-    step = PlanStep(f"s{len(run.steps) + 1}", describe_call(call), tool_call=call)
-    action = RefinementAction(RefinementOperation.ADD, step.step_id, step, "the next call")
-    return Judgement(Evaluation(run.pass_index, False, ("NEXT_STEP",)), (action,))
+    actions = (
+        RefinementAction(RefinementOperation.ADD, step.step_id, step, "the next call") for step in steps
+    )
+    return Judgement(Evaluation(run.pass_index, False, ("NEXT_STEP",)), tuple(actions))
 
 
 def _ended(run: RunSnapshot, reason: str, text: str = "", issues: tuple[Issue, ...] = ()) -> Judgement:

@@ -1,4 +1,4 @@
-"""A tool's output as a model reads it: plain lines instead of JSON, without what only says that it is whole."""
+"""The steps that ran: their output as a model reads it, plain lines instead of JSON, and whether a call repeats one of them."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final
@@ -6,10 +6,10 @@ from typing import Final
 from aeond.domain.plans.plan import StepState
 from aeond.domain.plans.steps import StepSnapshot
 from aeond.domain.runs.run import RunSnapshot
-from aeond.domain.tools import ToolCall
+from aeond.domain.tools import Recovery, ToolCall, ToolSpec
 from aeond.domain.values import JsonObject, JsonValue, display_json
 from aeond.orchestration.context.shortening import shorten_together
-from aeond.orchestration.decision.interfaces import Turn
+from aeond.orchestration.decision.interfaces import FILE_CHANGES, CallTool, Decision, Offer, Turn
 from aeond.schemas.parts import is_list
 
 MAX_RESULT_CHARS: Final = 12_000
@@ -97,3 +97,32 @@ def _table(items: Sequence[JsonValue]) -> str:
     if len(rows) == len(items):
         return "\n".join(", ".join(f"{k}: {display_json(v)}" for k, v in row.items()) for row in rows)
     return "\n".join(map(display_json, items))
+
+
+def repetition(decision: Decision | None, run: RunSnapshot, offer: Offer) -> ToolCall | None:
+    """The call that was chosen, if it was made before and no step that may have changed anything succeeded since, or if it would change
+    the file that the last change was about: all changes of a file are written together, and what a small model adds to them was never
+    right."""
+    if not isinstance(decision, CallTool):
+        return None
+    call = decision.call
+    spec = offer.tool(call.tool)
+    for step in reversed(executed(run)):
+        made = step.step.tool_call
+        if made is not None and (made.tool, made.arguments) == (call.tool, call.arguments):
+            return call
+        if made is not None and step.state is StepState.SUCCEEDED and _changes_again(call, made, spec):
+            return call
+        if step.state is StepState.SUCCEEDED and step.recovery is not Recovery.RERUN:
+            return None
+    return None
+
+
+def _changes_again(call: ToolCall, made: ToolCall, spec: ToolSpec | None) -> bool:
+    """Whether the call differs from one that changed a file only in what is to be written."""
+    if spec is None or call.tool != made.tool or spec.effect not in FILE_CHANGES or not spec.composed:
+        return False
+    of_call, of_made = (
+        {k: v for k, v in one.arguments.items() if k not in spec.composed} for one in (call, made)
+    )
+    return bool(of_call) and of_call == of_made

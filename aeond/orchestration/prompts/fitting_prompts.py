@@ -1,10 +1,16 @@
-"""The prompts with which a small model says which tool of another author does what a request wants, and whether it does just that."""
+"""The prompts with which a small model says which tool of another author does what a request wants, whether it does just that, and with
+which arguments it is called."""
 
 from collections.abc import Iterable
 from typing import Final
 
 from aeond.domain.messages import Message
-from aeond.orchestration.prompts.decision_prompts import conversation
+from aeond.domain.runs.run import RunSnapshot
+from aeond.domain.runs.situations import Situation
+from aeond.domain.tools import ToolSpec
+from aeond.domain.values import JsonObject, compact_json, short_line
+from aeond.orchestration.prompts.decision_prompts import conversation, facts_text
+from aeond.schemas.parts import as_object, is_list
 
 NONE: Final = "none"
 YES: Final = "yes"
@@ -66,6 +72,74 @@ _EXACT: Final = (
     ("invoice_create", "what does a good invoice look like?", NO),
 )
 
+MAX_DESCRIPTION_CHARS: Final = 400
+_ARGUMENTS_RULES: Final = """\
+Write the arguments of the tool's calls as a JSON list, from what a person asks for: an object for each call that is needed, mostly \
+one. Take over names, numbers and texts as the person wrote them, unless an argument wants another form. Leave out what may be left \
+out and was not asked for."""
+_NOW: Final = "Monday 2026-04-27 10:00"
+_LAMP: Final = """\
+lamp_set: Sets the light of a room.
+- room (text)
+- brightness (whole number): percent, 0 to 100
+- colour? (text)"""
+_TIDES: Final = """\
+tide_times: High and low water at a harbour on a day.
+- harbour (text)
+- date (text): as YYYY-MM-DD"""
+_INVOICE: Final = """\
+invoice_create: Writes an invoice and numbers it.
+- customer (text)
+- amount (number): in euros
+- due_days? (whole number): days until it is to be paid, 14 if not given"""
+_LETTERS: Final = """\
+letter_count: How often a letter occurs in a word.
+- word (text)
+- letter (text): one letter"""
+_BERTH: Final = """\
+berth_reserve: Reserves a berth for a boat.
+- harbour (text): city and country, such as Kiel, Germany
+- from (text): as YYYY-MM-DD
+- nights (whole number)
+- power? (true or false): with a power supply"""
+_KNOTS: Final = "knots_convert: Converts knots to kilometres an hour.\n- knots (number)"
+_TICKET: Final = """\
+ticket_close: Closes a ticket of the support desk.
+- number (whole number)
+- reasons? (list)"""
+_SONG: Final = "song_play: Plays a song.\n- title (text)\n- artist? (text)"
+_ARGUMENTS: Final[tuple[tuple[str, str, tuple[JsonObject, ...]], ...]] = (
+    (
+        _LAMP,
+        "make it a bit darker in the kitchen, 20 percent or so",
+        ({"room": "kitchen", "brightness": 20},),
+    ),
+    (_TIDES, "When is high water in Kiel tomorrow?", ({"harbour": "Kiel", "date": "2026-04-28"},)),
+    (_INVOICE, "Rechnung an Omar über 240 Euro", ({"customer": "Omar", "amount": 240},)),
+    (_LETTERS, "cuántas erres hay en ferrocarril", ({"word": "ferrocarril", "letter": "r"},)),
+    (
+        _BERTH,
+        "we need a place for the boat in Sopot from 3 May, two nights, power would be nice",
+        ({"harbour": "Sopot, Poland", "from": "2026-05-03", "nights": 2, "power": True},),
+    ),
+    (_KNOTS, "8 węzłów to ile km na godzinę, a 12.5?", ({"knots": 8}, {"knots": 12.5})),
+    (_TICKET, "ticket 418 is done", ({"number": 418},)),
+    (_SONG, "mets La Mer de Charles Trenet", ({"title": "La Mer", "artist": "Charles Trenet"},)),
+    (
+        _TIDES,
+        "low water on the second of may, in Lerwick and in Oban please",
+        ({"harbour": "Lerwick", "date": "2026-05-02"}, {"harbour": "Oban", "date": "2026-05-02"}),
+    ),
+)
+_TYPES: Final = {
+    "string": "text",
+    "integer": "whole number",
+    "number": "number",
+    "boolean": "true or false",
+    "array": "list",
+    "object": "object",
+}
+
 
 def fitting_messages(request: str, tools: Iterable[str]) -> tuple[Message, ...]:
     """Asks for the name of the tool that does what the request wants; a tool is a line with its form and what it does."""
@@ -88,3 +162,32 @@ def exact_messages(request: str, tool: str) -> tuple[Message, ...]:
 
 def _with_tool(request: str, tool: str) -> str:
     return f"Tool: {tool}\nAsked for: {request}"
+
+
+def arguments_messages(spec: ToolSpec, run: RunSnapshot, situation: Situation) -> tuple[Message, ...]:
+    """Asks for the arguments of all calls of the tool that the request needs, as a list of objects."""
+    shots = (
+        (f"{form}\nNow: {_NOW}\nRequest: {said}", compact_json(calls)) for form, said, calls in _ARGUMENTS
+    )
+    parts = [
+        _arguments_form(spec),
+        f"Said before:\n{run.context}" if run.context else "",
+        facts_text(situation) if situation.facts else "",
+        f"Now: {situation.time}" if situation.time else "",
+        f"Request: {run.text}",
+    ]
+    return conversation(_ARGUMENTS_RULES, shots, "\n".join(part for part in parts if part))
+
+
+def _arguments_form(spec: ToolSpec) -> str:
+    """The tool and a line for each argument: its name, with a question mark if it may be left out, its type and what it is."""
+    required = spec.input_schema.get("required")
+    needed = set(required) if is_list(required) else set()
+    lines = [f"{spec.name}: {short_line(spec.description, MAX_DESCRIPTION_CHARS)}"]
+    for name, part in as_object(spec.input_schema.get("properties")).items():
+        schema = as_object(part)
+        kind = _TYPES.get(str(schema.get("type")), "any value")
+        words = short_line(str(schema.get("description", "")), MAX_DESCRIPTION_CHARS)
+        line = f"- {name}{'' if name in needed else '?'} ({kind})"
+        lines.append(f"{line}: {words}" if words else line)
+    return "\n".join(lines)

@@ -16,7 +16,7 @@ from aeond.orchestration.decision.reading import DecisionReading
 from aeond.orchestration.matching.text_ranking import TextRanking
 from aeond.orchestration.prompts.coreference_prompts import REWRITINGS, dependence_messages
 from aeond.orchestration.prompts.decision_prompts import composing_opening, removal_messages
-from aeond.orchestration.prompts.fitting_prompts import exact_messages, fitting_messages
+from aeond.orchestration.prompts.fitting_prompts import arguments_messages, exact_messages, fitting_messages
 from aeond.orchestration.prompts.preamble import Preamble
 from aeond.orchestration.prompts.subject_prompts import (
     extent_messages,
@@ -94,6 +94,7 @@ def test_prompts_of_a_run_begin_as_the_warm_up_reads_them() -> None:
         place_messages("b", Situation())[:-1],
         fitting_messages("b", ())[:-1],
         exact_messages("b", "a")[:-1],
+        arguments_messages(WRITE, run, Situation())[:-1],
         extent_messages("b")[:-1],
         removal_messages("a", "b")[:-1],
         composing_opening(NOTE),

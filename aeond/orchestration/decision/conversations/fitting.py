@@ -1,24 +1,39 @@
-"""Asks a small model which tool of another author does what a request wants, or whether none does.
+"""Asks a small model which tool of another author does what a request wants, or whether none does, and for the arguments of its calls.
 
 The prompt of a decision has rules and examples for the product's own tools. With it a small model rarely calls any other tool: it answers
 from its own knowledge, or refuses. ADR 0110 has the measurements.
 """
 
+from collections.abc import Sequence
 from typing import Final
 
 from aeond.domain.llm import LikelyToken, LLMRequest
 from aeond.domain.runs.budgets import Grant
 from aeond.domain.runs.run import RunSnapshot
-from aeond.domain.tools import ToolSpec
-from aeond.orchestration.budget.budgeted_llm import BudgetedLLM
+from aeond.domain.runs.situations import Situation
+from aeond.domain.tools import ToolCall, ToolSpec
+from aeond.orchestration.budget.budgeted_llm import BudgetedLLM, is_cut
 from aeond.orchestration.decision.conversations.odds import LIKELY, begun, first_tokens, keep, log_odds
 from aeond.orchestration.decision.interfaces import Offer
+from aeond.orchestration.decision.schema import decision_arguments
 from aeond.orchestration.prompts.decision_prompts import tool_form
-from aeond.orchestration.prompts.fitting_prompts import NO, NONE, YES, exact_messages, fitting_messages
-from aeond.ports import LLMAdapter
+from aeond.orchestration.prompts.fitting_prompts import (
+    NO,
+    NONE,
+    YES,
+    arguments_messages,
+    exact_messages,
+    fitting_messages,
+)
+from aeond.orchestration.repair.strict_json import read_json
+from aeond.ports import LLMAdapter, Validator
+from aeond.schemas.parts import as_object, is_list
 
 MAX_RUNS: Final = 64
 MAX_NAME_TOKENS: Final = 48
+MAX_ARGUMENTS_TOKENS: Final = 900
+MAX_CALLS: Final = 8
+SECONDS: Final = 300.0
 # Log-odds of NONE against all names, and of YES against NO, chosen on questions of the function calling leaderboard and of strangers.
 _NONE_FROM: Final = -2.5
 _EXACT_FROM: Final = 1.0
@@ -29,6 +44,7 @@ class FittingTools:
 
     def __init__(self) -> None:
         self._known: dict[tuple[str, str], str] = {}  # by run and request, the oldest first
+        self._rest: dict[str, tuple[ToolCall, ...]] = {}  # calls still to be made, by run, the oldest first
 
     async def of(self, llm: LLMAdapter, run: RunSnapshot, offer: Offer, grant: Grant) -> str:
         """The name of the offered tool of another author that fits the run's request, for two calls of the grant if it is not known yet;
@@ -38,6 +54,59 @@ class FittingTools:
         if known is None and (known := await _fitting(llm, run, offer, grant)) is not None:
             keep(self._known, key, known, MAX_RUNS)
         return known or ""
+
+    async def first_call(
+        self,
+        llm: LLMAdapter,
+        validator: Validator,
+        run: RunSnapshot,
+        situation: Situation,
+        offer: Offer,
+        spec: ToolSpec,
+        grant: Grant,
+    ) -> ToolCall | None:
+        """The first of the calls of the tool that the request needs, for one call of the grant; None if the model writes none that the tool
+        takes. The others are kept for `rest`."""
+        calls = [
+            call
+            for call in await _calls(llm, run, situation, offer, spec, grant)
+            if not validator.validate_tool_call(call, spec)
+        ]
+        if not calls:
+            return None
+        keep(self._rest, run.run_id, tuple(calls[1:]), MAX_RUNS)
+        return calls[0]
+
+    def rest(self, run: RunSnapshot) -> tuple[ToolCall, ...] | None:
+        """The calls that are still to be made, each returned once; () when there is none left, None if no first one is known."""
+        rest = self._rest.get(run.run_id)
+        if rest:
+            self._rest[run.run_id] = ()
+        return rest
+
+
+async def _calls(
+    llm: LLMAdapter, run: RunSnapshot, situation: Situation, offer: Offer, spec: ToolSpec, grant: Grant
+) -> Sequence[ToolCall]:
+    """At most MAX_CALLS different calls."""
+    items = decision_arguments(spec, offer)
+    request = LLMRequest(
+        arguments_messages(spec, run, situation),
+        max_tokens=MAX_ARGUMENTS_TOKENS,
+        schema={"type": "array", "items": items, "minItems": 1, "maxItems": MAX_CALLS},
+        fixed=True,
+        deadline_seconds=SECONDS,
+    )
+    answered = (await BudgetedLLM(llm, grant).generate(request)).value
+    if answered is None or is_cut(answered):
+        return ()
+    written = read_json(answered.text).value
+    calls: list[ToolCall] = []
+    for arguments in written if is_list(written) else ():
+        call = ToolCall(spec.name, as_object(arguments))
+        if call not in calls:
+            calls.append(call)
+    return calls[:MAX_CALLS]
 
 
 async def _fitting(llm: LLMAdapter, run: RunSnapshot, offer: Offer, grant: Grant) -> str | None:

@@ -11,7 +11,7 @@ from aeond.domain.runs.situations import Situation
 from aeond.domain.tools import ToolCall
 from aeond.orchestration.decision.conversations.fitting import MAX_RUNS
 from aeond.orchestration.interfaces import discard_text
-from tests.support.deciders import EXACT, FITTING, Composing, WholeTool, decider_of
+from tests.support.deciders import ARGUMENTS, EXACT, FITTING, Composing, WholeTool, decider_of
 from tests.support.judging import after_pass, ran
 from tests.support.strategy import LOOK, calls, grant, run_of
 
@@ -95,3 +95,58 @@ async def test_where_it_is_not_asked(calls_left: int, instructions: str) -> None
     chosen = await decider.choose(run, grant(calls_left), discard_text)
     assert isinstance(chosen.value.answer, Answer)
     assert not any(FITTING in str(one.messages[0].content) for one in llm.requests)
+
+
+def tides_at(*harbours: str) -> Rule:
+    """The arguments of a call for each harbour."""
+    return Rule.model_validate({"contains": ARGUMENTS, "json": [{"path": one} for one in harbours]})
+
+
+async def test_all_calls_that_a_request_needs_are_made() -> None:
+    """A small model writes the arguments of all calls at once, each different one is made, and then the tool is not offered again."""
+    rules = (
+        named("tides", ti=-0.01, none=-4.0),
+        EXACTLY,
+        tides_at("Kiel", "Oban", "Kiel", "Lerwick"),
+        Rule.model_validate({"json": {"answer": "At six."}}),
+    )
+    decider, llm = decider_of(rules, tools(), replace(NEAR, time="Monday", facts=(("home", "Kiel"),)))
+    run = run_of(request="When is high water in Kiel, Oban and Lerwick?")
+    first = (await decider.choose(run, grant(10), discard_text)).value.tool_call
+    assert first == ASKED
+    asked = str(llm.requests[-1].messages[-1].content)
+    assert asked.startswith(
+        "tides: The look tool.\n- path (text)\n- depth? (whole number)\nRemembered: home = Kiel\nNow: Monday"
+    )
+    told = replace(after_pass(1, ran(calls("s1", "tides", path="Kiel"), output="6")), request=run.request)
+    going_on = (await decider.evaluate(told, grant(10))).value
+    made = [
+        action.step.tool_call.arguments
+        for action in going_on.actions
+        if action.step and action.step.tool_call
+    ]
+    assert made == [{"path": "Oban"}, {"path": "Lerwick"}]
+    assert [action.step_id for action in going_on.actions] == ["s2", "s3"]
+    ended = (await decider.evaluate(told, grant(10))).value
+    assert (ended.actions, ended.evaluation.final_output) == ((), "At six.")
+    assert "tides" not in str(llm.requests[-1].schema)
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        Rule.model_validate({"contains": ARGUMENTS, "json": [{"depth": 3}]}),
+        Rule(contains=ARGUMENTS, text="["),
+    ],
+)
+async def test_arguments_that_the_tool_does_not_take(written: Rule) -> None:
+    """Where no call can be made of what was written, the call is decided in the usual way."""
+    rules = (
+        named("tides", ti=-0.01, none=-4.0),
+        EXACTLY,
+        written,
+        Rule.model_validate({"json": {"tides": {"path": "Kiel"}}}),
+    )
+    decider, _ = decider_of(rules, tools(), NEAR)
+    chosen = await decider.choose(run_of(request="When?"), grant(10), discard_text)
+    assert chosen.value.tool_call == ASKED

@@ -103,7 +103,9 @@ def _delimited(lines: Sequence[str]) -> Table | None:
         rows = [row[1 if row[0] == "" else 0 : -1 if row[-1] == "" else len(row)] for row in rows]
         rows = [row for row in rows if not all(re.fullmatch(r":?-+:?", cell) for cell in row)]
     width = len(rows[0])
-    if any(first_number(cell) is not None for cell in rows[0]) or not all(rows[0]):
+    if not all(rows[0]) or any(
+        first_number(cell) is not None and not cell.isidentifier() for cell in rows[0]
+    ):
         header = [str(number) for number in range(1, width + 1)]  # the first row is data
     else:
         header, rows = rows[0], rows[1:]

@@ -29,6 +29,13 @@ def test_a_table_without_a_header_has_numbered_columns() -> None:
     assert table.rows == (("lamp", "30"), ("desk", "120"))
 
 
+def test_the_names_of_columns_may_have_digits() -> None:
+    """A name with a year, a length or a number in it makes no data of the header."""
+    table = read_table("hive,honey_kg_2025,best_500m,q4\nBirch,17.5,1:52,3\n")
+    assert table.columns == ("hive", "honey_kg_2025", "best_500m", "q4")
+    assert table.rows == (("Birch", "17.5", "1:52", "3"),)
+
+
 def test_rows_are_as_long_as_the_header() -> None:
     """Short rows are filled up and long ones cut."""
     table = read_table("a,b,c\nx,y,z\n1,2,3\n4,5\n6,7,8,9\n1,2,3\n1,2,3\n1,2,3\n1,2,3\n1,2,3\n1,2,3\n")

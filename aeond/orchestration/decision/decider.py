@@ -203,9 +203,10 @@ class Decider:
         offer = offer.known if fitting == NONE else offer
         subject = await self.subjects.of(self.llm, snapshot, grant)
         calculation = self._redirection.of_calculation(subject, offer, snapshot)
-        from_view = subject.wants_no_change and _is_unrestricted(snapshot)
+        ordered = subject.is_knowledge(surely=True) and await self._has_order(snapshot, grant)
+        from_view = subject.wants_no_change and not ordered and _is_unrestricted(snapshot)
         computes = calculation is not None and subject.is_computation(surely=True) and not offer.has_others
-        if not offer.has_others and not computes:
+        if not offer.has_others and not computes and not ordered:
             if subject.is_knowledge(surely=True) and (
                 reply := await general_reply(self.llm, snapshot, situation, grant, on_text)
             ):

@@ -200,12 +200,18 @@ _ANSWERED: Final = (
         "did the boat cost more in march or in april",
         "In March: 48.5 + 22 = 70.5 euros, in April 61.9.",
     ),
+    (_RULES, "in welcher Datei steht das mit den Schlüsseln?", "In club/rules.md."),
     (_RULES, "u kogo są klucze?", "Klucze ma Omar."),
     (_MEMBERS, "who still has to pay?", "Omar and Till."),
     (
         _MEMBERS,
         "combien rapportent les cotisations en moyenne ?",
         "(120 + 95 + 120) / 3 = 111,67 euros en moyenne.",
+    ),
+    (
+        _BOAT,
+        "where did I write down when the boat was built, and when was it?",
+        "In boat.txt: it was built in 1988.",
     ),
     (_LOG, "Jak długo silnik pracował 3 lutego?", "12:30 - 10:02 = 2:28, czyli 2 godziny i 28 minut."),
 )

@@ -8,10 +8,11 @@ import pytest
 from aeond.capabilities.llm.adapters.scripted import Rule, ScriptedLLM
 from aeond.capabilities.tools.registry import Registry
 from aeond.domain.runs.situations import Situation
-from aeond.domain.tools import Effect, ToolSpec
+from aeond.domain.tools import Effect, ToolCall, ToolSpec
 from aeond.orchestration.decision.conversations.knowledge import repeats_a_fact
 from aeond.orchestration.decision.decider import Decider
-from tests.support.deciders import Composing, WholeTool, decider_of
+from aeond.orchestration.interfaces import discard_text
+from tests.support.deciders import INTENT, Composing, WholeTool, decider_of
 from tests.support.judging import after_pass, ran
 from tests.support.strategy import LOOK, TEXT, calls, grant, run_of, spec
 
@@ -186,3 +187,20 @@ async def test_what_was_computed_is_stated(reply: str, answer: str) -> None:
     run = after_pass(1, ran(calls("s1", "add", sum="9 * 2.5"), output={"result": 22.5}))
     assert (await subject.evaluate(run, grant(10))).value.evaluation.final_output == answer
     assert llm.requests[-1].messages[-1].content == f"9 * 2.5 = 22.5\n\n{run.text}"
+
+
+async def test_an_order_behind_a_question_of_general_knowledge_is_decided_about() -> None:
+    """Where the words behind the question want a change, the run does not end with what the model knows."""
+    order = (
+        Rule(contains=INTENT, text="?", likely={"ask": -2.0, "tell": -0.8}),
+        Rule(contains="Request: Put it into a.txt.", text="?", likely={"do": -0.3, "files": -1.0}),
+        Rule(contains=SUBJECT, text="know", likely={"know": -0.1, "files": -3.0}),
+        Rule(contains=TALK, text="Rivers carry salts."),
+        Rule.model_validate({"json": {"keep": {"note": "salts"}}}),
+    )
+    tools = Registry()
+    tools.register(WholeTool(spec("keep", {"note": TEXT}, ("note",), Effect.WRITE_CONTAINED)))
+    subject, _ = decider_of(order, tools, FACTS, Composing({}))
+    asked = run_of(request="Why is the sea salty? Put it into a.txt.")
+    decided = await subject.choose(asked, grant(10), discard_text)
+    assert decided.value.tool_call == ToolCall("keep", {"note": "salts"})

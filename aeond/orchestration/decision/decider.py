@@ -121,7 +121,8 @@ class Decider:
         fitting = await self._fitting(snapshot, offer, grant)
         rest = self.fitting.rest(snapshot) if offer.tool(fitting) is not None else None
         if rest:
-            return success(_going_on(snapshot, *rest))
+            left = snapshot.ledger.left
+            return success(_going_on(snapshot, *rest[: min(left.ttl, left.tool_calls)]))
         if fitting == NONE:
             offer = offer.known
         elif rest is not None and not snapshot.steps_in(StepState.FAILED, StepState.INVALID):

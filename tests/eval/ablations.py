@@ -22,8 +22,11 @@ from aeond.orchestration.decision.conversations.part_or_whole import PartOrWhole
 from aeond.orchestration.decision.conversations.redirection import Redirection
 from aeond.orchestration.decision.conversations.results_reply import Reply
 from aeond.orchestration.decision.conversations.subject import Subject
+from aeond.orchestration.decision.decider import Decider
 
 _ACTED: ContextVar[set[str] | None] = ContextVar("acted", default=None)
+_judged: Final[list[set[str]]] = []
+"""Of all requests that are judged at the time: what acts in a thread has no context, and is noted for each of them."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +56,7 @@ MECHANISMS: Final = {
     "update": Mechanism(composing, "overwrites", False),
     "report": Mechanism(decider, "wants_one_thing", False),
     "lines": Mechanism(related_lines, "rank", (), plain=True),
-    "nearest": Mechanism(related_lines, "nearest_files", (), plain=True),
+    "nearest": Mechanism(Decider, "_reading", None, plain=True),
     "undone": Mechanism(Redirection, "of_undone", None),
     "place": Mechanism(redirection, "place_of", ""),
     "part": Mechanism(PartOrWhole, "means_part", False),
@@ -71,9 +74,11 @@ def acting() -> Iterator[set[str]]:
     """Collects the names of the mechanisms that act in what is done meanwhile, tasks that it starts included."""
     names: set[str] = set()
     token = _ACTED.set(names)
+    _judged.append(names)
     try:
         yield names
     finally:
+        _judged[:] = [one for one in _judged if one is not names]
         _ACTED.reset(token)
 
 
@@ -108,7 +113,8 @@ def _replaced(name: str, mechanism: Mechanism, *, off: bool) -> Callable[..., An
 
 
 def _noted(name: str, mechanism: Mechanism, arguments: Sequence[Any], result: Any) -> Any:
-    acted = _ACTED.get()
-    if acted is not None and result != mechanism.off and mechanism.concerns(arguments):
-        acted.add(name)
+    if result != mechanism.off and mechanism.concerns(arguments):
+        acted = _ACTED.get()
+        for names in tuple(_judged) if acted is None else (acted,):
+            names.add(name)
     return result

@@ -3,6 +3,7 @@
 import anyio
 import pytest
 
+from aeond.capabilities.tools.worker_threads import WorkerThreads
 from aeond.domain.runs.situations import Situation
 from aeond.domain.tools import Effect, ToolCall
 from aeond.orchestration.decision import next_action
@@ -37,6 +38,13 @@ async def test_a_mechanism_that_acts_is_noted() -> None:
             pass
     assert noted == [{"invention"}]
     assert outside == set()
+
+
+async def test_what_acts_in_a_thread_without_context_is_noted() -> None:
+    """The daemon's own threads know no request: what acts there is noted for every request that is judged meanwhile."""
+    with without([]), acting() as one, acting() as other:
+        assert await WorkerThreads().run(lambda _: invents())
+    assert one == other == {"invention"}
 
 
 def test_without_a_mechanism_its_function_does_nothing() -> None:

@@ -208,11 +208,7 @@ _ANSWERED: Final = (
         "combien rapportent les cotisations en moyenne ?",
         "(120 + 95 + 120) / 3 = 111,67 euros en moyenne.",
     ),
-    (
-        _BOAT,
-        "where did I write down when the boat was built, and when was it?",
-        "In boat.txt: it was built in 1988.",
-    ),
+    (_BOAT, "what year is the boat from, and in which note is that?", "In boat.txt: it was built in 1988."),
     (_LOG, "Jak długo silnik pracował 3 lutego?", "12:30 - 10:02 = 2:28, czyli 2 godziny i 28 minut."),
 )
 _NOT_FOUND_RULES: Final = """\

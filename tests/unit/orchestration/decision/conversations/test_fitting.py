@@ -118,17 +118,17 @@ async def test_all_calls_that_a_request_needs_are_made() -> None:
     assert asked.startswith(
         "tides: The look tool.\n- path (text)\n- depth? (whole number)\nRemembered: home = Kiel\nNow: Monday"
     )
-    told = replace(after_pass(1, ran(calls("s1", "tides", path="Kiel"), output="6")), request=run.request)
-    going_on = (await decider.evaluate(told, grant(10))).value
+    after_first = replace(
+        after_pass(1, ran(calls("s1", "tides", path="Kiel"), output="6")), request=run.request
+    )
+    further = (await decider.evaluate(after_first, grant(10))).value
     made = [
-        action.step.tool_call.arguments
-        for action in going_on.actions
-        if action.step and action.step.tool_call
+        action.step.tool_call.arguments for action in further.actions if action.step and action.step.tool_call
     ]
     assert made == [{"path": "Oban"}, {"path": "Lerwick"}]
-    assert [action.step_id for action in going_on.actions] == ["s2", "s3"]
-    ended = (await decider.evaluate(told, grant(10))).value
-    assert (ended.actions, ended.evaluation.final_output) == ((), "At six.")
+    assert [action.step_id for action in further.actions] == ["s2", "s3"]
+    last = (await decider.evaluate(after_first, grant(10))).value
+    assert (last.actions, last.evaluation.final_output) == ((), "At six.")
     assert "tides" not in str(llm.requests[-1].schema)
 
 

@@ -31,6 +31,7 @@ from aeond.orchestration.prompts.subject_prompts import (
     extent_messages,
     intent_messages,
     not_found_messages,
+    parts_messages,
     place_messages,
     results_messages,
     subject_messages,
@@ -39,6 +40,7 @@ from aeond.orchestration.prompts.subject_prompts import (
 from aeond.orchestration.refinement.refiner import ModelRefiner
 from aeond.orchestration.repair.constrained_model import ConstrainedModel
 from aeond.orchestration.repair.supervisor import Supervisor
+from aeond.orchestration.sequence.in_parts import InParts
 from aeond.ports import LLMAdapter, ToolInvoker, ToolRegistry, Validator
 from aeond.ports.situations import Situations
 
@@ -63,16 +65,17 @@ def phases_over(
         llm,
         Offers(registry, invoker),
         situations,
-        Composer(llm, invoker, validator),
+        Composer(llm, invoker, validator, compute),
         compute=compute,
     )
+    one_by_one = InParts(decider)
     return PhaseOrchestrator(
         references=references,
         tools=ToolChoice(registry, ranking),
-        router=decider,
+        router=one_by_one,
         depth=AdaptiveDepth(model, preamble),
         planner=planner,
-        evaluator=EvaluatorByRoute(direct=decider, planned=PlanEvaluator(model, preamble)),
+        evaluator=EvaluatorByRoute(direct=one_by_one, planned=PlanEvaluator(model, preamble)),
         refiner=ModelRefiner(model, preamble, planner),
         answerer=StepAnswerer(llm),
     )
@@ -120,6 +123,7 @@ def usual_openings(
             )
         if llm.capabilities.likely and not llm.capabilities.tool_calls:
             yield _fixed(results_messages(RunSnapshot(""), Situation(), ()))
+            yield _fixed(parts_messages(""))
             yield _fixed(update_messages("", ""))
             yield _fixed(not_found_messages("", (), ()))
         yield Preamble(registry, validator).usual()

@@ -23,6 +23,8 @@ from aeond.orchestration.decision.conversations.redirection import Redirection
 from aeond.orchestration.decision.conversations.results_reply import Reply
 from aeond.orchestration.decision.conversations.subject import Subject
 from aeond.orchestration.decision.decider import Decider
+from aeond.orchestration.sequence import in_parts
+from aeond.orchestration.sequence.splitting import Cut
 
 _ACTED: ContextVar[set[str] | None] = ContextVar("acted", default=None)
 _judged: Final[list[set[str]]] = []
@@ -54,7 +56,8 @@ MECHANISMS: Final = {
     "first call": Mechanism(Redirection, "of_call", None),
     "first answer": Mechanism(Redirection, "of_text", None),
     "update": Mechanism(composing, "overwrites", False),
-    "report": Mechanism(decider, "wants_one_thing", False),
+    "report": Mechanism(Decider, "_report", ""),
+    "parts": Mechanism(in_parts, "cut_of", Cut()),
     "lines": Mechanism(related_lines, "rank", (), plain=True),
     "nearest": Mechanism(Decider, "_reading", None, plain=True),
     "undone": Mechanism(Redirection, "of_undone", None),

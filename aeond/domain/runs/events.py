@@ -37,7 +37,7 @@ from aeond.domain.values import JsonValue
 from aeond.frozen import frozen
 
 # Each run records the version of the logic that wrote it.
-LOGIC_VERSION = 5
+LOGIC_VERSION = 6
 
 # Intents have a key: the id of their step, or this constant for operations of the run as a whole.
 RUN_KEY: Final = ""

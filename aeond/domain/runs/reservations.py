@@ -22,6 +22,7 @@ ANSWERING: Final = Amounts(llm_calls=2, tokens=12_000)
 _CHATTING: Final = 3  # the logic version since which a direct reply is tried before a route is chosen
 _ASKING: Final = 4  # the one since which a decision may ask what the request is about, and be made again
 _CHECKING: Final = 5  # the one since which a decision has room for every question that it may ask
+_DIVIDING: Final = 6  # the one since which a request may be cut into parts, each with questions of its own
 
 
 def lacking(left: Amounts, want: Amounts) -> str:
@@ -36,15 +37,17 @@ def before_answer(logic_version: int, operation: Operation, *, direct: bool) -> 
 
     Since _ASKING what a request means in its session is asked before it is rewritten, in two ways if need be. A decision may
     ask what the request is about, be made again and write an argument in a conversation; since _CHECKING what was written may be checked
-    and written again too.
+    and written again too, and since _DIVIDING a decision may be one about several parts of the request.
     """
-    asks, checks = logic_version >= _ASKING, logic_version >= _CHECKING
+    asks, checks, divides = (logic_version >= since for since in (_ASKING, _CHECKING, _DIVIDING))
     if operation is Operation.ROUTE and logic_version >= _CHATTING:
         if checks:
-            return Amounts(llm_calls=10, tokens=36_000)
+            return Amounts(llm_calls=14, tokens=50_000) if divides else Amounts(llm_calls=10, tokens=36_000)
         return Amounts(llm_calls=6, tokens=24_000) if asks else Amounts(llm_calls=3, tokens=14_000)
     if asks and operation is Operation.EVALUATE and direct:
-        return Amounts(llm_calls=8, tokens=30_000) if checks else Amounts(llm_calls=5, tokens=20_000)
+        if checks:
+            return Amounts(llm_calls=12, tokens=44_000) if divides else Amounts(llm_calls=8, tokens=30_000)
+        return Amounts(llm_calls=5, tokens=20_000)
     return Amounts(llm_calls=3, tokens=12_000) if asks and operation is Operation.RESOLVE else JUDGING
 
 

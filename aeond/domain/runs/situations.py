@@ -33,6 +33,12 @@ class Situation:
         """Whether there are files, and the name of each is in view."""
         return bool(self.files) and not self.more_files
 
+    def without_files(self) -> "Situation":
+        """The same situation with no workspace in view."""
+        return Situation(
+            self.time, facts=self.facts, more_facts=self.more_facts, memory_seen=self.memory_seen
+        )
+
 
 @frozen
 class WorkspaceView:

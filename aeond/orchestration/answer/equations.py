@@ -5,6 +5,9 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Final
 
+from aeond.domain.values import JsonValue
+from aeond.schemas.parts import is_list
+
 Computes = Callable[[str], int | float | str | None]
 """Returns the value of an expression as the calculator shows it, None for what it cannot compute."""
 
@@ -13,7 +16,7 @@ MAX_EQUATIONS: Final = 20
 
 # A whole one, without a possessive group, which Python 3.11.2 matches wrongly.
 _NUMERAL: Final = r"\d+(?:[.,:]\d+)*(?![.,:]?\d)"
-_UNIT: Final = r"(?:\s?[^\W\d_]{1,12}\.?|\s?[€$£%°])?"
+_UNIT: Final = r"(?:\s?[^\W\d_]{1,12}\.?(?:/[^\W\d_]{1,12})?|\s?[€$£%°])?"
 _OPERAND: Final = rf"\(*\s*[€$£]?\s?{_NUMERAL}{_UNIT}\s*\)*"
 _OPERATOR: Final = r"\s*[-+*/\u00d7\u00b7\u00f7\u2212\u2013]\s*"
 _EQUATION: Final = re.compile(
@@ -74,6 +77,26 @@ def _right(expression: str, given: str, compute: Computes) -> str:
     # A span of years is written from the earlier one to the later.
     plain = f"{abs(value):.{_DECIMALS}f}".rstrip("0").rstrip(".")
     return plain.replace(".", ",") if comma else plain
+
+
+def evaluated(value: JsonValue, compute: Computes, kept: str) -> JsonValue:
+    """A value that is to be written, with the right result alone in place of every equation of numbers in its texts: the calculation is a small model's
+    own. Those that stand in the text `kept` are wanted, or were there before."""
+    if isinstance(value, Mapping):
+        return {name: evaluated(part, compute, kept) for name, part in value.items()}
+    if is_list(value):
+        return [evaluated(part, compute, kept) for part in value]
+    if not isinstance(value, str):
+        return value
+
+    def result(found: re.Match[str]) -> str:
+        equation = found.group()
+        if equation.strip() in kept:
+            return equation
+        space = equation[: len(equation) - len(equation.lstrip())]
+        return space + corrected(equation, compute).rpartition("=")[2].lstrip()
+
+    return _EQUATION.sub(result, value)
 
 
 def states(text: str, result: str) -> bool:

@@ -1,6 +1,7 @@
 """Names of files in a request, by form: whether one of them does not exist yet, so that it is to be made."""
 
 import re
+from collections.abc import Collection
 from dataclasses import replace
 from typing import Final
 
@@ -49,6 +50,15 @@ def new_names(run: RunSnapshot, situation: Situation) -> tuple[str, ...]:
     endings = TEXT_ENDINGS | {f".{name.rpartition('.')[2].lower()}" for name in known if "." in name}
     named = [_last(found[0]) for found in _NAME.finditer(run.text) if found[1].lower() in endings]
     return tuple(name for name in named if not any(same_form(name, one) or close(name, one) for one in known))
+
+
+def existing_name(value: JsonValue, known: Collection[str], run: RunSnapshot) -> str:
+    """The known name that the value is, or of which it is all but the folders; "" if there is none. A name that stands in the request is
+    taken as it is: a file of that name may be wanted in another folder."""
+    if not isinstance(value, str):
+        return ""
+    same = [one for one in known if one == value] or [one for one in known if _last(one) == value]
+    return same[0] if len(same) == 1 and (same[0] == value or not names_file(run, value)) else ""
 
 
 def _last(path: str) -> str:

@@ -30,7 +30,7 @@ from aeond.orchestration.answer.equations import Computes, computes_nothing, cor
 from aeond.orchestration.context.new_files import names_file, names_new_file
 from aeond.orchestration.context.statements import after_question
 from aeond.orchestration.decision.conversations.composing import Composer
-from aeond.orchestration.decision.conversations.extent import wants_one_thing
+from aeond.orchestration.decision.conversations.extent import Extents
 from aeond.orchestration.decision.conversations.fitting import FittingTools
 from aeond.orchestration.decision.conversations.knowledge import computed_reply, general_reply
 from aeond.orchestration.decision.conversations.redirection import Redirection
@@ -64,6 +64,9 @@ from aeond.ports.situations import Situations
 MAX_FAILURES: Final = 5
 UNSUPPORTED: Final = 0.5  # confidence of an answer that rests on no result
 NOT_FULFILLED: Final = "the request was not carried out"
+ANSWERED: Final = "ANSWERED"
+CANNOT: Final = "CANNOT"
+NOT_DECIDED: Final = "NOT_DECIDED"
 
 _LOOKS: Final = 2  # before a decision about a request whose answer no look has shown
 _MAX_REPORT_CHARS: Final = 400
@@ -89,6 +92,7 @@ class Decider:
     situations: Situations
     composer: Composer
     subjects: Subjects = field(default_factory=Subjects)
+    extents: Extents = field(default_factory=Extents)
     findings: Findings = field(default_factory=Findings)
     fitting: FittingTools = field(default_factory=FittingTools)
     compute: Computes = computes_nothing
@@ -100,6 +104,10 @@ class Decider:
     @property
     def _action(self) -> NextAction:
         return NextAction(self.models, self.llm, self.offers, self.composer, self._redirection, self.findings)
+
+    def asks_about(self, run: RunSnapshot) -> bool:
+        """Whether the model of this run is a small one that is asked about its request, and the run has no restrictions."""
+        return self._redirection.possible and _is_unrestricted(run)
 
     async def choose(self, snapshot: RunSnapshot, grant: Grant, on_text: TextSink) -> Outcome[RouteChoice]:
         situation = await self.situations.observe(snapshot)
@@ -117,21 +125,21 @@ class Decider:
 
     async def evaluate(self, snapshot: RunSnapshot, grant: Grant) -> Outcome[Judgement]:
         situation = await self.situations.observe(snapshot)
-        offer = await self.offers.next(snapshot, situation) if _may_go_on(snapshot) else Offer()
+        offer = await self.offers.next(snapshot, situation) if may_go_on(snapshot) else Offer()
         fitting = await self._fitting(snapshot, offer, grant)
         rest = self.fitting.rest(snapshot) if offer.tool(fitting) is not None else None
         if rest:
             left = snapshot.ledger.left
-            return success(_going_on(snapshot, *rest[: min(left.ttl, left.tool_calls)]))
+            return success(going_on(snapshot, *rest[: min(left.ttl, left.tool_calls)]))
         if fitting == NONE:
             offer = offer.known
         elif rest is not None and not snapshot.steps_in(StepState.FAILED, StepState.INVALID):
             offer = offer.without(fitting)  # all its calls that the request needs were made
         if report := await self._report(snapshot, grant):
-            return success(_ended(snapshot, "ANSWERED", report))
+            return success(ended(snapshot, ANSWERED, report))
         looked = self._has_only_looked(snapshot)
         if looked and (call := self._reading(snapshot, situation, offer, named=True)) is not None:
-            return success(_going_on(snapshot, call))
+            return success(going_on(snapshot, call))
         reply = await self._reply_from_results(snapshot, situation, grant) if looked else ""
         found = "" if reply == NOT_SHOWN else reply
         ordered = bool(reply) and await self._has_order(snapshot, grant)
@@ -139,7 +147,7 @@ class Decider:
             bool(reply) and await self._may_want_change(snapshot, situation, found, grant)
         )
         if found and not for_change:
-            return success(_ended(snapshot, "ANSWERED", found))
+            return success(ended(snapshot, ANSWERED, found))
         if found:
             self.findings.keep(snapshot, found)
         if for_change:
@@ -149,7 +157,7 @@ class Decider:
         if reply == NOT_SHOWN and not for_change:
             may_look = len(executed(snapshot)) < _LOOKS
             if may_look and (call := self._reading(snapshot, situation, offer)) is not None:
-                return success(_going_on(snapshot, call))
+                return success(going_on(snapshot, call))
             elsewhere = offer.elsewhere([step.step.tool_call for step in executed(snapshot)])
             may_look = may_look and bool(elsewhere.tools)
             # What a small model decides where nothing was shown was never right: it can only tell what it knows, or refuse.
@@ -158,9 +166,9 @@ class Decider:
                 if subject.is_knowledge() and (
                     known := await general_reply(self.llm, snapshot, situation, grant, discard_text)
                 ):
-                    return success(_ended(snapshot, "ANSWERED", known))
+                    return success(ended(snapshot, ANSWERED, known))
                 if refusal := await not_found_reply(self.llm, snapshot, situation, grant):
-                    return success(_ended(snapshot, "CANNOT", refusal))
+                    return success(ended(snapshot, CANNOT, refusal))
             offer = elsewhere if may_look else offer.others
         decided = await self._action.choose(snapshot, situation, offer, grant, discard_text)
         undone = await self._undone(decided.value, offer, snapshot, situation, grant)
@@ -174,13 +182,13 @@ class Decider:
             decided = await self._action.choose(snapshot, situation, Offer(), grant, discard_text, REPEATED)
         match decided.value:
             case CallTool(call=call):
-                return success(_going_on(snapshot, call))
+                return success(going_on(snapshot, call))
             case GiveAnswer() as given:
                 text = found if found and given.fulfilled else given.text
-                return success(_ended(snapshot, "ANSWERED" if given.fulfilled else "CANNOT", text))
+                return success(ended(snapshot, ANSWERED if given.fulfilled else CANNOT, text))
             case _:
                 issue = Issue(decided.cause.reason, Severity.MEDIUM, "", decided.cause.message)
-                return decided.failed(_ended(snapshot, "NOT_DECIDED", issues=(issue,)))
+                return decided.failed(ended(snapshot, NOT_DECIDED, issues=(issue,)))
 
     async def _first(
         self, snapshot: RunSnapshot, situation: Situation, offer: Offer, grant: Grant, on_text: TextSink
@@ -216,8 +224,8 @@ class Decider:
             if call is not None and not names_new_file(snapshot, situation):
                 return success(CallTool(call))
             suited = await self._redirection.of_intent(subject, offer, snapshot, situation, grant)
-            if suited is not None:
-                return await self._action.choose(snapshot, situation, suited, grant, on_text)
+            if suited is not None:  # files have no part in it: to read their names takes seconds
+                return await self._action.choose(snapshot, situation.without_files(), suited, grant, on_text)
         offer = calculation if calculation and computes else offer
 
         def hold(_text: str) -> None:
@@ -253,7 +261,7 @@ class Decider:
 
     async def _fitting(self, snapshot: RunSnapshot, offer: Offer, grant: Grant) -> str:
         """The tool of another author that fits, NONE if none does; "" where there are none, or the run was given its tools."""
-        asks = offer.has_others and _is_unrestricted(snapshot) and self._redirection.possible
+        asks = offer.has_others and self.asks_about(snapshot)
         enough = grant.left.llm_calls >= _CALLS_OF_FITTING
         return await self.fitting.of(self.llm, snapshot, offer, grant) if asks and enough else ""
 
@@ -266,7 +274,9 @@ class Decider:
         if not self.offers.changes(steps[-1].step.tool_call) or not self._redirection.can_ask(grant):
             return ""
         report = report_of(steps[-1])
-        if not 0 < len(report) <= _MAX_REPORT_CHARS or not await wants_one_thing(self.llm, snapshot, grant):
+        if not 0 < len(report) <= _MAX_REPORT_CHARS or not await self.extents.is_one(
+            self.llm, snapshot, grant
+        ):
             return ""
         return "\n".join(filter(None, (self.findings.of(snapshot), report)))
 
@@ -359,7 +369,7 @@ def _answer(given: GiveAnswer) -> Answer:
     return Answer(given.text, confidence=UNSUPPORTED, notes=notes, synthesized=True)
 
 
-def _may_go_on(run: RunSnapshot) -> bool:
+def may_go_on(run: RunSnapshot) -> bool:
     """Whether another call finds budget, and the run has not failed too often."""
     failures = len(run.steps_in(StepState.FAILED, StepState.INVALID))
     return (
@@ -369,7 +379,7 @@ def _may_go_on(run: RunSnapshot) -> bool:
     )
 
 
-def _going_on(run: RunSnapshot, *calls: ToolCall) -> Judgement:
+def going_on(run: RunSnapshot, *calls: ToolCall) -> Judgement:
     steps = (
         PlanStep(f"s{number}", describe_call(call), tool_call=call)
         for number, call in enumerate(calls, len(run.steps) + 1)
@@ -380,7 +390,7 @@ def _going_on(run: RunSnapshot, *calls: ToolCall) -> Judgement:
     return Judgement(Evaluation(run.pass_index, False, ("NEXT_STEP",)), tuple(actions))
 
 
-def _ended(run: RunSnapshot, reason: str, text: str = "", issues: tuple[Issue, ...] = ()) -> Judgement:
+def ended(run: RunSnapshot, reason: str, text: str = "", issues: tuple[Issue, ...] = ()) -> Judgement:
     steps = executed(run)
     succeeded = [step for step in steps if step.state is StepState.SUCCEEDED]
     converged = bool(succeeded) and (bool(text) or steps[-1].state is StepState.SUCCEEDED)

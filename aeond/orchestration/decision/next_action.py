@@ -4,6 +4,7 @@ A small model is asked short questions about its choice (`conversations`); what 
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from aeond.domain.messages import Message
 from aeond.domain.outcome import Outcome, Problem, failure, success
@@ -12,8 +13,9 @@ from aeond.domain.runs.run import RunSnapshot
 from aeond.domain.runs.situations import Situation
 from aeond.domain.tools import ToolCall, ToolSpec
 from aeond.frozen import frozen
+from aeond.orchestration.answer.equations import evaluated
 from aeond.orchestration.budget.budgeted_llm import USEFUL_TOKENS
-from aeond.orchestration.context.new_files import spelt_as_named
+from aeond.orchestration.context.new_files import existing_name, spelt_as_named
 from aeond.orchestration.context.prompt_fitting import fit_prompt
 from aeond.orchestration.decision.conversations.composing import Composer
 from aeond.orchestration.decision.conversations.part_or_whole import PartOrWhole
@@ -25,6 +27,7 @@ from aeond.orchestration.decision.offers import Offers
 from aeond.orchestration.decision.results import MAX_RESULT_CHARS, executed, results_length, turns_of
 from aeond.orchestration.prompts.decision_prompts import FOUND, request_text
 from aeond.ports import LLMAdapter, TextSink
+from aeond.schemas.parts import as_object
 
 
 @frozen
@@ -111,10 +114,16 @@ class NextAction:
             call = await self._safer(call, offer, snapshot, situation, grant)
         spec = offer.tool(call.tool)
         if spec is None or set(spec.composed) <= call.arguments.keys():
-            return call
+            return self._with_results(call, spec, snapshot)
         steps = executed(snapshot)
         found = self.findings.of(snapshot)
         return await self.composer.complete(call, spec, snapshot, situation, steps, grant, found) or call
+
+    def _with_results(self, call: ToolCall, spec: ToolSpec | None, run: RunSnapshot) -> ToolCall:
+        """The call, without the calculations of a small model in what it would write."""
+        if spec is None or spec.effect not in CHANGES or self.llm.capabilities.tool_calls:
+            return call
+        return replace(call, arguments=as_object(evaluated(call.arguments, self.composer.compute, run.text)))
 
     async def _instead(self, spec: ToolSpec, call: ToolCall, offer: Offer, snapshot: RunSnapshot) -> Offer:
         """The offer in place of a call whose composed arguments could not be written: the whole call where nothing could be shown for
@@ -153,18 +162,20 @@ class NextAction:
         spec = offer.tool(call.tool)
         if spec is None:
             return call
-        replacing = _with(offer.tool(spec.for_existing), call, offer)
-        removing = _with(offer.tool(spec.for_part), call, offer)
+        replacing = _with(offer.tool(spec.for_existing), call, offer, snapshot)
+        removing = _with(offer.tool(spec.for_part), call, offer, snapshot)
         if removing != call and await PartOrWhole(self.llm).means_part(call, snapshot, situation, grant):
             return removing
         return replacing
 
 
-def _with(other: ToolSpec | None, call: ToolCall, offer: Offer) -> ToolCall:
+def _with(other: ToolSpec | None, call: ToolCall, offer: Offer, run: RunSnapshot) -> ToolCall:
     """A call of the other tool for the existing thing that the call names; the call itself if there is none."""
+    if other is None:
+        return call
     existing = {
-        name: value
+        name: known
         for name, value in call.arguments.items()
-        if other is not None and value in offer.values.get((other.name, name), ())
+        if (known := existing_name(value, offer.values.get((other.name, name), ()), run))
     }
-    return ToolCall(other.name, existing) if other is not None and existing else call
+    return ToolCall(other.name, existing) if existing else call

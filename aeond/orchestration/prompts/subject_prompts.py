@@ -6,6 +6,7 @@ from typing import Final
 from aeond.domain.messages import Message
 from aeond.domain.runs.run import RunSnapshot
 from aeond.domain.runs.situations import Situation
+from aeond.domain.values import compact_json
 from aeond.orchestration.prompts.decision_prompts import conversation, facts_text
 
 KNOWLEDGE: Final = "know"
@@ -125,6 +126,39 @@ _EXTENTS: Final = (
     ("Noise in the club rules should be music, and I need you to remember that Till has left", SEVERAL),
     ("is ice heavier than water, and why", ONE),
 )
+_PARTS_RULES: Final = """\
+A person asks an assistant for several things to be done one after another. Say where each further thing begins: its first words, just as they \
+stand in the request. What is to be found out or worked out is one thing, what is done with it is another."""
+_PARTS: Final = (
+    ("look up what Lena pays, double it and keep that in mind as my fee", ("and keep that",)),
+    (
+        "move the rules into a folder old, then write a new list todo.txt with paint and rope",
+        ("then write a",),
+    ),
+    ("the mast is 9 m, not 8. put that right in boat.txt", ()),
+    ("Schau nach, wer Schlüssel hat, und streich ihn aus der Liste der Mitglieder", ("und streich ihn",)),
+    ("ive painted the mast, cross it off todo.txt and tell me what's left", ("and tell me",)),
+    ("retiens bien ceci : le port ferme à 20 h, et le dimanche à 18 h", ()),
+    ("cuenta los socios y pon el número en club/count.txt", ("y pon el",)),
+    ("put varnish on the to-do list and on the one of Omar", ()),
+    ("efface la ligne sur le bruit et dis-moi combien de règles il reste", ("et dis-moi combien",)),
+    ("Omar hat eine neue Nummer, 555 0188, trag sie bei den Mitgliedern ein", ()),
+    (
+        "what did we spend on the boat in march, all together? write it at the end of boat.txt as 'march: N euros'",
+        ("write it at",),
+    ),
+    (
+        "zsumuj składki i zapisz w pliku suma.txt samą liczbę, a potem usuń stare zaproszenie",
+        ("i zapisz w", "a potem usuń"),
+    ),
+    ("a list for sunday, sunday.txt, one per line: bread, two lamps, rope", ()),
+    (
+        "Noise in the club rules should be music, and I need you to remember that Till has left",
+        ("and I need",),
+    ),
+    ("Lena has moved to 4 Quay Road, keep that in mind, you still have the old street", ()),
+    ("who still has to pay and how much is it together, then save the sum in owing.txt", ("then save the",)),
+)
 UPDATE: Final = "update"
 NEW: Final = "new"
 _UPDATE_RULES: Final = """\
@@ -202,12 +236,14 @@ _ANSWERED: Final = (
     ),
     (_RULES, "in welcher Datei steht das mit den Schlüsseln?", "In club/rules.md."),
     (_RULES, "u kogo są klucze?", "Klucze ma Omar."),
+    (_RULES, "look up what a guest pays, and work it out for 4 guests and 2 days", "4 * 2 * 3 = 24 euros."),
     (_MEMBERS, "who still has to pay?", "Omar and Till."),
     (
         _MEMBERS,
         "combien rapportent les cotisations en moyenne ?",
         "(120 + 95 + 120) / 3 = 111,67 euros en moyenne.",
     ),
+    (_BOAT, "schau nach, wie lang das Boot ist", "6,4 m."),
     (_BOAT, "what year is the boat from, and in which note is that?", "In boat.txt: it was built in 1988."),
     (_LOG, "Jak długo silnik pracował 3 lutego?", "12:30 - 10:02 = 2:28, czyli 2 godziny i 28 minut."),
 )
@@ -271,6 +307,12 @@ def intent_messages(request: str) -> tuple[Message, ...]:
 def extent_messages(request: str) -> tuple[Message, ...]:
     """Asks whether the request is for one thing or for several; the reply is one word."""
     return _one_word(_EXTENT_RULES, _EXTENTS, request)
+
+
+def parts_messages(request: str) -> tuple[Message, ...]:
+    """Asks where the further parts of a request for several things begin: for a JSON list of their first words."""
+    shots = ((_request(said), compact_json(parts)) for said, parts in _PARTS)
+    return conversation(_PARTS_RULES, shots, _request(request))
 
 
 def place_messages(request: str, situation: Situation) -> tuple[Message, ...]:

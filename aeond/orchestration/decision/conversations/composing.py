@@ -17,10 +17,12 @@ from aeond.domain.runs.situations import Situation
 from aeond.domain.tools import ToolCall, ToolSpec
 from aeond.domain.values import display_json
 from aeond.frozen import frozen
+from aeond.orchestration.answer.equations import Computes, computes_nothing, evaluated
 from aeond.orchestration.budget.budgeted_llm import USEFUL_TOKENS, BudgetedLLM, is_cut
 from aeond.orchestration.context.prompt_fitting import fit_prompt
 from aeond.orchestration.decision.conversations.knowledge import repeats_a_fact
 from aeond.orchestration.decision.conversations.update import overwrites
+from aeond.orchestration.decision.interfaces import CHANGES
 from aeond.orchestration.decision.results import results_length, turns_of
 from aeond.orchestration.decision.schema import ANSWER
 from aeond.orchestration.prompts.decision_prompts import composing_messages
@@ -39,6 +41,7 @@ class Composer:
     llm: LLMAdapter
     invoker: ToolInvoker
     validator: Validator
+    compute: Computes = computes_nothing
 
     async def shows(self, call: ToolCall, run: RunSnapshot) -> bool:
         """Whether there is something to be shown for the call."""
@@ -87,6 +90,9 @@ class Composer:
         values = {name: several.get(name) for name in spec.composed}
         if len(spec.composed) == 1:
             values = {spec.composed[0]: written.value}
+        if spec.effect in CHANGES:
+            known = f"{run.text}\n{view.text}"
+            values = {name: evaluated(value, self.compute, known) for name, value in values.items()}
         whole = replace(call, arguments={**call.arguments, **values})
         if not written.ok or self.validator.validate_tool_call(whole, spec):
             return None

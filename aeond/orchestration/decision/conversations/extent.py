@@ -1,21 +1,43 @@
 """Asks a small model in one word whether a request is for one thing or for several.
 
 After the one change that was wanted, the report of the tool is the answer: a small model that words one itself takes seconds, and says
-in English, or not at all, what has happened. ADR 0109 has the measurements.
+in English, or not at all, what has happened. ADR 0109 has the measurements. A request for several things is carried out in parts.
 """
 
+import math
 from typing import Final
 
 from aeond.domain.runs.budgets import Grant
 from aeond.domain.runs.run import RunSnapshot
-from aeond.orchestration.decision.conversations.odds import begun, first_tokens, log_odds
+from aeond.orchestration.decision.conversations.odds import begun, first_tokens, keep, log_odds
 from aeond.orchestration.prompts.subject_prompts import ONE, SEVERAL, extent_messages
 from aeond.ports import LLMAdapter
 
+MAX_REQUESTS: Final = 128
 _ONE_FROM: Final = 0.3  # log-odds
 
 
-async def wants_one_thing(llm: LLMAdapter, run: RunSnapshot, grant: Grant) -> bool:
-    """Whether the request is most likely for one thing; one call of the grant."""
-    likely = await first_tokens(llm, extent_messages(run.text), grant)
-    return log_odds(likely, lambda token: begun(token, (ONE, SEVERAL)), ONE) >= _ONE_FROM
+class Extents:
+    """How surely requests are for one thing, each asked about once while it is one of the last MAX_REQUESTS."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[str, str], float] = {}  # by run and request, the oldest first
+
+    async def odds_of_one(self, llm: LLMAdapter, run: RunSnapshot, grant: Grant) -> float:
+        """The log-odds that the run's request is for one thing, for one call of the grant if they are not known yet; -inf if the model
+        says neither."""
+        key = (run.run_id, run.text)
+        known = self._known.get(key)
+        if known is None:
+            likely = await first_tokens(llm, extent_messages(run.text), grant)
+            known = log_odds(likely, lambda token: begun(token, (ONE, SEVERAL)), ONE)
+            keep(self._known, key, known, MAX_REQUESTS)
+        return known
+
+    async def is_one(self, llm: LLMAdapter, run: RunSnapshot, grant: Grant) -> bool:
+        """Whether the run's request is most likely for one thing."""
+        return await self.odds_of_one(llm, run, grant) >= _ONE_FROM
+
+    def take_for_one(self, run: RunSnapshot, part: str) -> None:
+        """Takes a part of the run's request for a request for one thing."""
+        keep(self._known, (run.run_id, part), math.inf, MAX_REQUESTS)

@@ -39,6 +39,7 @@ _SURELY_NO_CHANGE_BELOW: Final = -2.5
 _ASKS_FROM: Final = 1.0
 _COMPUTES_FROM: Final = -1.0
 _ORDERS_BELOW: Final = -1.0
+_SAYS_FROM: Final = -1.2
 _INTENTS: Final = (ASKS, TELLS, EDITS, ACTS)
 
 
@@ -98,6 +99,11 @@ class Subject:
     def is_statement(self) -> bool:
         """Whether the request most likely says something that is to be known from now on, or no longer."""
         return self._does_not_ask and log_odds(self.intent, _intent_of, TELLS) > 0
+
+    @property
+    def may_only_say(self) -> bool:
+        """Whether what is asked about may only say something, such as why what stands behind it is wanted."""
+        return log_odds(self.intent, _intent_of, TELLS) >= _SAYS_FROM
 
     def may_not_ask(self, request: str) -> bool:
         """Whether something else than an answer may be wanted: neither the word says the contrary, nor the form of the request."""

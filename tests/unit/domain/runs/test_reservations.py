@@ -1,5 +1,7 @@
 """The amounts that operations reserve."""
 
+from itertools import pairwise
+
 import pytest
 
 from aeond.domain.runs.budgets import Amounts, Budget
@@ -28,8 +30,9 @@ def test_a_journal_replays_with_the_reservations_of_its_version() -> None:
         assert before_answer(2, operation, direct=True) == JUDGING
         assert before_answer(4, operation, direct=True).llm_calls > JUDGING.llm_calls
     for operation in (Operation.ROUTE, Operation.EVALUATE):
-        before, now = (before_answer(version, operation, direct=True) for version in (4, 5))
-        assert now.llm_calls > before.llm_calls
-        assert before.exceeding(now) == ""
+        amounts = [before_answer(version, operation, direct=True) for version in (4, 5, 6)]
+        for before, now in pairwise(amounts):
+            assert now.llm_calls > before.llm_calls
+            assert before.exceeding(now) == ""
     assert before_answer(3, Operation.ROUTE, direct=False) == Amounts(llm_calls=3, tokens=14_000)
     assert before_answer(4, Operation.EVALUATE, direct=False) == JUDGING

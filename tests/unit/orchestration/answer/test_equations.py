@@ -6,7 +6,14 @@ from functools import partial
 import pytest
 
 from aeond.capabilities.tools.calculator.calculator import computed
-from aeond.orchestration.answer.equations import MAX_EQUATIONS, computes_nothing, corrected, states
+from aeond.domain.values import JsonValue
+from aeond.orchestration.answer.equations import (
+    MAX_EQUATIONS,
+    computes_nothing,
+    corrected,
+    evaluated,
+    states,
+)
 
 compute = partial(computed, now=lambda: datetime.fromisoformat("2026-03-02T10:15"))
 
@@ -84,3 +91,20 @@ def test_the_number_of_equations_is_bounded() -> None:
 def test_an_answer_states_the_result(text: str, result: str, stated: bool) -> None:
     """Each number of the result stands in it, perhaps rounded, and however it is written."""
     assert states(text, result) is stated
+
+
+@pytest.mark.parametrize(
+    ("written", "expected"),
+    [
+        ("6 * 18.5 = 111.00", "111.00"),
+        ("4 oars * 65 euros/oar = 260 euros", "260 euros"),
+        ("total - 20 + 35 + 41 = 86 minutes", "total - 96 minutes"),
+        ([{"add": "Club: 12+30=42"}], [{"add": "Club: 42"}]),
+        ("a = 3 + b", "a = 3 + b"),
+        ("2 + 2 = 5", "2 + 2 = 5"),
+        (7, 7),
+    ],
+)
+def test_the_result_alone_is_written(written: JsonValue, expected: JsonValue) -> None:
+    """In place of an equation that is neither asked for nor in view its right result stands."""
+    assert evaluated(written, compute, "write 2 + 2 = 5 into wrong.txt") == expected

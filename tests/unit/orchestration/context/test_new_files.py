@@ -6,7 +6,13 @@ import pytest
 
 from aeond.domain.runs.situations import Situation
 from aeond.domain.tools import ToolCall
-from aeond.orchestration.context.new_files import names_file, names_new_file, spelt_as_named
+from aeond.domain.values import JsonValue
+from aeond.orchestration.context.new_files import (
+    existing_name,
+    names_file,
+    names_new_file,
+    spelt_as_named,
+)
 from tests.support.strategy import run_of
 
 SEEN = Situation(files=(("club/members.csv", "name,fee"), ("boat.txt", "Ida"), ("old.cfg", "a=1")))
@@ -81,3 +87,22 @@ def test_a_new_name_is_spelt_as_in_the_request(path: str, spelt: str) -> None:
 def test_a_file_is_named_by_its_whole_name(request_: str, named: bool) -> None:
     """The name counts as a word of its own, whatever its case."""
     assert names_file(run_of(request=request_), "folder/a.txt") is named
+
+
+@pytest.mark.parametrize(
+    ("value", "request_", "expected"),
+    [
+        ("club/rules.md", "noise should be music", "club/rules.md"),
+        ("rules.md", "put it at the end of the rules", "club/rules.md"),
+        ("rules.md", "a new rules.md, not in any folder", ""),
+        ("list.txt", "add it to the list", ""),
+        ("other.md", "add it to the list", ""),
+        (7, "add it to the list", ""),
+    ],
+)
+def test_a_name_without_its_folder_is_that_of_the_only_such_file(
+    value: JsonValue, request_: str, expected: str
+) -> None:
+    """Unless the request itself has that name, or two files have it."""
+    known = ("club/rules.md", "club/list.txt", "home/list.txt")
+    assert existing_name(value, known, run_of(request=request_)) == expected

@@ -7,11 +7,12 @@ import pytest
 
 from aeond.capabilities.llm.adapters.scripted import Rule, ScriptedLLM
 from aeond.capabilities.tools.registry import Registry
+from aeond.domain.runs.situations import Situation
 from aeond.domain.tools import Effect, ToolCall
 from aeond.orchestration.decision.conversations.subject import Subject
 from aeond.orchestration.decision.decider import Decider
 from aeond.orchestration.interfaces import RouteChoice, discard_text
-from tests.support.deciders import INTENT, Composing, WholeTool, decider_of
+from tests.support.deciders import INTENT, NOWHERE, Composing, WholeTool, decider_of
 from tests.support.strategy import LOOK, TEXT, grant, run_of, spec
 
 KEEP = replace(spec("keep", {"note": TEXT}, ("note",), Effect.MEMORY), candidates=("note",))
@@ -34,6 +35,7 @@ def decider(
     subject: Mapping[str, float] = OPEN,
     intent: Mapping[str, float],
     place: Mapping[str, float] = MEMORY,
+    situation: Situation = NOWHERE,
 ) -> tuple[Decider, ScriptedLLM]:
     rules = [
         Rule(contains=INTENT, text="?", likely=dict(intent)),
@@ -45,7 +47,7 @@ def decider(
     tools = Registry()
     for one in (KEEP, WRITE, replace(LOOK, candidates=("path",))):
         tools.register(WholeTool(one))
-    return decider_of(tuple(rules), tools, invoker=Composing({}, values=("a",)))
+    return decider_of(tuple(rules), tools, situation, Composing({}, values=("a",)))
 
 
 async def chosen(one: tuple[Decider, ScriptedLLM], request: str = "Red.") -> RouteChoice:
@@ -62,6 +64,16 @@ async def test_a_statement_is_kept() -> None:
     assert "answer" not in offered
     elsewhere = decider(WRITTEN, intent=TELLS, place=FILE)
     assert (await chosen(elsewhere)).tool_call == ToolCall("write", {"text": "red"})
+
+
+async def test_a_statement_is_kept_without_a_look_at_the_files() -> None:
+    """The names of files are not in view where only the memory is concerned: reading them would take seconds."""
+    situation = Situation(files=(("a.txt", "red"),), facts=(("colour", "blue"),))
+    one = decider(KEPT, intent=TELLS, situation=situation)
+    assert (await chosen(one)).tool_call is not None
+    asked = str(one[1].requests[-1].messages[-1].content)
+    assert "colour = blue" in asked
+    assert "a.txt" not in asked
 
 
 async def test_an_order_is_no_question() -> None:

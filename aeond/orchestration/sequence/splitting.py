@@ -40,9 +40,9 @@ class Cut:
 
 async def cut_of(llm: LLMAdapter, run: RunSnapshot, grant: Grant) -> Cut:
     """The parts of the run's request, at most MAX_PARTS, for one call of the grant; none if it has no two, or more than MAX_WORDS words."""
-    possible = _beginnings(run.text)
-    if not 0 < len(possible) < MAX_WORDS:
+    if not 1 < len(_WORD.findall(run.text)) <= MAX_WORDS:
         return Cut()
+    possible = _beginnings(run.text)
     request = LLMRequest(
         parts_messages(run.text),
         max_tokens=MAX_TOKENS,
@@ -71,10 +71,11 @@ def _beginnings(text: str) -> Sequence[str]:
     words = list(_WORD.finditer(text))
     ends = [word.end() for word in words]
     last = len(words) - 1
-    return [
+    found = (
         text[words[place].start() : ends[min(place + _WORDS_OF_BEGINNING - 1, last)]]
         for place in range(1, len(words))
-    ]
+    )
+    return list(dict.fromkeys(found))
 
 
 def _cut(text: str, beginnings: Iterable[str]) -> Sequence[str]:

@@ -36,7 +36,7 @@ class ObservedSituations:
     """The Situations over the clock, the memory of the run's user and the workspace.
 
     A run sees the situation in which it began for FRESH_SECONDS: its own results show what changes, and an engine
-    need not read the rest again.
+    need not read the rest again. Each part of a request for several things sees what those before it have changed.
 
     Entries that all fit are sorted, so that the prompts of one workspace begin alike; of more, those nearest to
     the request are listed. A child run sees neither: it works on
@@ -47,14 +47,17 @@ class ObservedSituations:
         self._clock = clock
         self._memories = memories
         self._views = views
-        self._seen: dict[str, tuple[float, Situation]] = {}  # by run, the oldest first
+        self._seen: dict[
+            tuple[str, str], tuple[float, Situation]
+        ] = {}  # by run and request, the oldest first
 
     async def observe(self, run: RunSnapshot) -> Situation:
-        time, seen = self._seen.get(run.run_id, (0.0, None))
+        key = (run.run_id, run.text)
+        time, seen = self._seen.get(key, (0.0, None))
         if seen is None or self._clock.monotonic() - time > FRESH_SECONDS:
             seen = await self._observed(run)
-            self._seen.pop(run.run_id, None)
-            self._seen[run.run_id] = (self._clock.monotonic(), seen)
+            self._seen.pop(key, None)
+            self._seen[key] = (self._clock.monotonic(), seen)
             while len(self._seen) > MAX_RUNS:
                 del self._seen[next(iter(self._seen))]
         return seen

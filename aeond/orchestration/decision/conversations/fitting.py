@@ -44,7 +44,7 @@ class FittingTools:
 
     def __init__(self) -> None:
         self._known: dict[tuple[str, str], str] = {}  # by run and request, the oldest first
-        self._rest: dict[str, tuple[ToolCall, ...]] = {}  # calls still to be made, by run, the oldest first
+        self._rest: dict[tuple[str, str], tuple[ToolCall, ...]] = {}  # calls still to be made, by the same
 
     async def of(self, llm: LLMAdapter, run: RunSnapshot, offer: Offer, grant: Grant) -> str:
         """The name of the offered tool of another author that fits the run's request, for two calls of the grant if it is not known yet;
@@ -74,14 +74,15 @@ class FittingTools:
         ]
         if not calls:
             return None
-        keep(self._rest, run.run_id, tuple(calls[1:]), MAX_RUNS)
+        keep(self._rest, (run.run_id, run.text), tuple(calls[1:]), MAX_RUNS)
         return calls[0]
 
     def rest(self, run: RunSnapshot) -> tuple[ToolCall, ...] | None:
         """The calls that are still to be made, each returned once; () when there is none left, None if no first one is known."""
-        rest = self._rest.get(run.run_id)
+        key = (run.run_id, run.text)
+        rest = self._rest.get(key)
         if rest:
-            self._rest[run.run_id] = ()
+            self._rest[key] = ()
         return rest
 
 

@@ -68,6 +68,15 @@ async def test_a_run_keeps_the_situation_in_which_it_began() -> None:
     assert (await observed.observe(RUN)).facts == (("gate", 7),)
 
 
+async def test_each_part_of_a_request_sees_what_the_parts_before_it_changed() -> None:
+    """The situation is observed again for another text of the same run."""
+    memory = InMemoryMemory()
+    observed = situations(memory, "a.txt")
+    await observed.observe(RUN)
+    await memory.write("gate", 7)
+    assert (await observed.observe(replace(RUN, resolved_text="and the gate?"))).facts == (("gate", 7),)
+
+
 async def test_situations_are_kept_for_a_bounded_number_of_runs() -> None:
     """After many other runs the first run is observed again."""
     memory = InMemoryMemory()

@@ -16,7 +16,7 @@ MAX_EQUATIONS: Final = 20
 
 # A whole one, without a possessive group, which Python 3.11.2 matches wrongly.
 _NUMERAL: Final = r"\d+(?:[.,:]\d+)*(?![.,:]?\d)"
-_UNIT: Final = r"(?:\s?[^\W\d_]{1,12}\.?(?:/[^\W\d_]{1,12})?|\s?[€$£%°])?"
+_UNIT: Final = r"(?:\s?[^\W\d_]{1,12}\.?(?:[ /][^\W\d_]{1,12}){0,2}|\s?[€$£%°])?"
 _OPERAND: Final = rf"\(*\s*[€$£]?\s?{_NUMERAL}{_UNIT}\s*\)*"
 _OPERATOR: Final = r"\s*[-+*/\u00d7\u00b7\u00f7\u2212\u2013]\s*"
 _EQUATION: Final = re.compile(

@@ -69,7 +69,7 @@ class ObservedSituations:
         if run.request.tools is None:
             with anyio.move_on_after(OBSERVE_SECONDS):
                 try:
-                    view = await self._views(run.workspace, MAX_FILES, run.text)
+                    view = await self._views(run.workspace, MAX_FILES, _about(run))
                     facts, more_facts = await self._facts(run)
                     memory_seen = True
                 except AeondError as error:
@@ -104,3 +104,8 @@ class ObservedSituations:
         now = datetime.fromtimestamp(self._clock.time(), UTC).astimezone()
         day = f"{_WEEKDAYS[now.weekday()]} {now.day} {_MONTHS[now.month - 1]} {now.year}"
         return f"{day}, {now.hour:02d}:{now.minute:02d}"
+
+
+def _about(run: RunSnapshot) -> str:
+    """The text to which files are to be near. A part of a request by itself seldom says which files it is about."""
+    return run.request.text if run.text in run.request.text else run.text

@@ -98,6 +98,7 @@ def test_an_answer_states_the_result(text: str, result: str, stated: bool) -> No
     [
         ("6 * 18.5 = 111.00", "111.00"),
         ("4 oars * 65 euros/oar = 260 euros", "260 euros"),
+        ("4 oars * 65 euros for each = 260 euros", "260 euros"),
         ("total - 20 + 35 + 41 = 86 minutes", "total - 96 minutes"),
         ([{"add": "Club: 12+30=42"}], [{"add": "Club: 42"}]),
         ("a = 3 + b", "a = 3 + b"),

@@ -77,6 +77,14 @@ async def test_each_part_of_a_request_sees_what_the_parts_before_it_changed() ->
     assert (await observed.observe(replace(RUN, resolved_text="and the gate?"))).facts == (("gate", 7),)
 
 
+async def test_files_are_near_to_the_whole_request() -> None:
+    """A part of a request is shown the files that the whole of it is about, a request with references resolved those of its own words."""
+    observed = situations(InMemoryMemory(), "a.txt")
+    part, resolved = replace(RUN, resolved_text="fact 7?"), replace(RUN, resolved_text="Where is the gate?")
+    assert (await observed.observe(part)).lines == (("a.txt:1", RUN.request.text),)
+    assert (await observed.observe(resolved)).lines == (("a.txt:1", "Where is the gate?"),)
+
+
 async def test_situations_are_kept_for_a_bounded_number_of_runs() -> None:
     """After many other runs the first run is observed again."""
     memory = InMemoryMemory()

@@ -177,7 +177,7 @@ async def test_a_fork_with_less_replays_or_is_refused(tmp_path: Path) -> None:
     refused = 0
     async with tree_world(tmp_path, {asking().text: SIDE_BY_SIDE}).working() as world:
         events = await recorded(world)
-        for seq, llm_calls in product((3, 7, 9, 12), range(1, 12)):
+        for seq, llm_calls in product((3, 7, 9, 12), range(1, 16)):
             asked = ForkRequest(events[0].run_id, CALLER, seq, budget=BudgetRequest(llm_calls=llm_calls))
             try:
                 forked = await world.runs.fork(asked)

@@ -23,6 +23,7 @@ from aeond.orchestration.matching.text_ranking import TextRanking
 from aeond.orchestration.matching.tool_choice import ToolChoice
 from aeond.orchestration.phases import PhaseOrchestrator
 from aeond.orchestration.planning.planner import ModelPlanner
+from aeond.orchestration.prompts.answer_prompts import known_messages, not_found_messages, results_messages
 from aeond.orchestration.prompts.coreference_prompts import REWRITINGS, Dependence, dependence_messages
 from aeond.orchestration.prompts.decision_prompts import composing_opening, removal_messages
 from aeond.orchestration.prompts.fitting_prompts import arguments_messages, exact_messages, fitting_messages
@@ -30,10 +31,8 @@ from aeond.orchestration.prompts.preamble import Preamble
 from aeond.orchestration.prompts.subject_prompts import (
     extent_messages,
     intent_messages,
-    not_found_messages,
     parts_messages,
     place_messages,
-    results_messages,
     subject_messages,
     update_messages,
 )
@@ -109,6 +108,7 @@ def usual_openings(
         yield decisions().opening(specs, "")
         if llm.capabilities.likely:
             yield _fixed(subject_messages(""))
+            yield _fixed(known_messages(""))
             yield _fixed(intent_messages(""))
             yield _fixed(place_messages("", Situation()))
             if Offer(specs).has_others:

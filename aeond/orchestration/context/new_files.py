@@ -28,14 +28,21 @@ def names_file(run: RunSnapshot, path: str) -> bool:
 
 
 def spelt_as_named(call: ToolCall, run: RunSnapshot, situation: Situation) -> ToolCall:
-    """The call with the names of new files spelt as in the request, where a small model has spelt them almost so."""
+    """The call with the names of new files spelt as in the request, where a small model has spelt them almost so, or has translated
+    the only one that is named."""
     names = new_names(run, situation)
+    made = str([step.step.tool_call for step in run.steps.values()])
+    known = [path for path, _ in situation.files]
     spelt: dict[str, JsonValue] = {}
     for argument, value in call.arguments.items():
-        if isinstance(value, str):
-            meant = [name for name in names if name != _last(value) and close(name, _last(value))]
-            if len(meant) == 1 and _last(value) not in run.text:
-                spelt[argument] = value.removesuffix(_last(value)) + meant[0]
+        if not isinstance(value, str) or _last(value) in run.text:
+            continue
+        meant = [name for name in names if close(name, _last(value))]
+        translated = value not in known and not any(name in made for name in names)
+        if not meant and translated and len(names) == 1 and _is_like(names[0], value):
+            meant = [*names]
+        if len(meant) == 1:
+            spelt[argument] = value.removesuffix(_last(value)) + meant[0]
     return replace(call, arguments={**call.arguments, **spelt})
 
 
@@ -59,6 +66,12 @@ def existing_name(value: JsonValue, known: Collection[str], run: RunSnapshot) ->
         return ""
     same = [one for one in known if one == value] or [one for one in known if _last(one) == value]
     return same[0] if len(same) == 1 and (same[0] == value or not names_file(run, value)) else ""
+
+
+def _is_like(name: str, value: str) -> bool:
+    """Whether the value is the name of a file of the same kind."""
+    found = _NAME.fullmatch(value)
+    return found is not None and name.lower().endswith(found[1].lower())
 
 
 def _last(path: str) -> str:

@@ -59,11 +59,12 @@ def last_question(text: str) -> str:
     return line_of(said[-1]) if said and is_question(said[-1]) else ""
 
 
-def after_question(text: str) -> str:
-    """The sentences behind the last question of a text, as a line, which may be an order; "" if there is no question or nothing behind it."""
-    said = sentences(text)
-    questions = [place for place, one in enumerate(said) if is_question(one)]
-    return line_of(" ".join(said[questions[-1] + 1 :])) if questions else ""
+def question_and_rest(text: str) -> tuple[str, str]:
+    """A text up to its last question, and the sentences behind that, which may be an order; the second is "" if there is no question or
+    nothing behind it."""
+    questions = [one for one in sentences(text) if is_question(one)]
+    end = text.rindex(questions[-1]) + len(questions[-1]) if questions else len(text)
+    return text[:end].strip(), text[end:].strip()
 
 
 def line_of(text: str) -> str:

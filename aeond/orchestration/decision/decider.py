@@ -28,7 +28,6 @@ from aeond.domain.tools import Effect, Recovery, ToolCall
 from aeond.frozen import frozen
 from aeond.orchestration.answer.equations import Computes, computes_nothing, corrected
 from aeond.orchestration.context.new_files import names_file, names_new_file
-from aeond.orchestration.context.statements import after_question
 from aeond.orchestration.decision.conversations.composing import Composer
 from aeond.orchestration.decision.conversations.extent import Extents
 from aeond.orchestration.decision.conversations.fitting import FittingTools
@@ -55,9 +54,9 @@ from aeond.orchestration.decision.offers import Offers
 from aeond.orchestration.decision.results import MAX_RESULT_CHARS, executed, repetition, report_of, turns_of
 from aeond.orchestration.interfaces import Judgement, RouteChoice, discard_text
 from aeond.orchestration.planning.plan_parsing import describe_call
+from aeond.orchestration.prompts.answer_prompts import NOT_SHOWN
 from aeond.orchestration.prompts.decision_prompts import REPEATED
 from aeond.orchestration.prompts.fitting_prompts import NONE
-from aeond.orchestration.prompts.subject_prompts import NOT_SHOWN
 from aeond.ports import LLMAdapter, TextSink
 from aeond.ports.situations import Situations
 
@@ -142,10 +141,7 @@ class Decider:
             return success(going_on(snapshot, call))
         reply = await self._reply_from_results(snapshot, situation, grant) if looked else ""
         found = "" if reply == NOT_SHOWN else reply
-        ordered = bool(reply) and await self._has_order(snapshot, grant)
-        for_change = ordered or (
-            bool(reply) and await self._may_want_change(snapshot, situation, found, grant)
-        )
+        for_change = bool(reply) and await self._may_want_change(snapshot, situation, found, grant)
         if found and not for_change:
             return success(ended(snapshot, ANSWERED, found))
         if found:
@@ -153,22 +149,17 @@ class Decider:
         if for_change:
             subject = await self.subjects.of(self.llm, snapshot, grant)
             changing = offer.to_change(CHANGES)
-            offer = changing if changing.tools and (ordered or subject.wants_change_too) else offer
+            offer = changing if changing.tools and subject.wants_change_too else offer
         if reply == NOT_SHOWN and not for_change:
             may_look = len(executed(snapshot)) < _LOOKS
             if may_look and (call := self._reading(snapshot, situation, offer)) is not None:
                 return success(going_on(snapshot, call))
             elsewhere = offer.elsewhere([step.step.tool_call for step in executed(snapshot)])
             may_look = may_look and bool(elsewhere.tools)
-            # What a small model decides where nothing was shown was never right: it can only tell what it knows, or refuse.
-            if not may_look and not offer.has_others:
-                subject = await self.subjects.of(self.llm, snapshot, grant)
-                if subject.is_knowledge() and (
-                    known := await general_reply(self.llm, snapshot, situation, grant, discard_text)
-                ):
-                    return success(ended(snapshot, ANSWERED, known))
-                if refusal := await not_found_reply(self.llm, snapshot, situation, grant):
-                    return success(ended(snapshot, CANNOT, refusal))
+            # What a small model decides where nothing was shown was never right: it can only refuse.
+            refuses = not may_look and not offer.has_others
+            if refuses and (refusal := await not_found_reply(self.llm, snapshot, situation, grant)):
+                return success(ended(snapshot, CANNOT, refusal))
             offer = elsewhere if may_look else offer.others
         decided = await self._action.choose(snapshot, situation, offer, grant, discard_text)
         undone = await self._undone(decided.value, offer, snapshot, situation, grant)
@@ -212,11 +203,10 @@ class Decider:
         offer = offer.known if fitting == NONE else offer
         subject = await self.subjects.of(self.llm, snapshot, grant)
         calculation = self._redirection.of_calculation(subject, offer, snapshot)
-        ordered = subject.is_knowledge(surely=True) and await self._has_order(snapshot, grant)
-        from_view = subject.wants_no_change and not ordered and _is_unrestricted(snapshot)
+        from_view = subject.wants_no_change and _is_unrestricted(snapshot)
         computes = calculation is not None and subject.is_computation(surely=True) and not offer.has_others
-        if not offer.has_others and not computes and not ordered:
-            if subject.is_knowledge(surely=True) and (
+        if not offer.has_others and not computes:
+            if await self.subjects.is_knowledge(subject, self.llm, snapshot, grant) and (
                 reply := await general_reply(self.llm, snapshot, situation, grant, on_text)
             ):
                 return success(GiveAnswer(reply))
@@ -245,7 +235,7 @@ class Decider:
             if reply and reply != NOT_SHOWN:
                 on_text(reply)
                 return success(GiveAnswer(reply))
-            if subject.is_knowledge() and (
+            if await self.subjects.is_knowledge(subject, self.llm, snapshot, grant) and (
                 known := await general_reply(self.llm, snapshot, situation, grant, on_text)
             ):
                 return success(GiveAnswer(known))
@@ -333,13 +323,6 @@ class Decider:
         makes_file = bool(found) and names_new_file(snapshot, situation)
         return makes_file or not subject.wants_no_change
 
-    async def _has_order(self, snapshot: RunSnapshot, grant: Grant) -> bool:
-        """Whether something is to be changed by what stands behind a question."""
-        order = after_question(snapshot.text)
-        if not order or not self._redirection.can_ask(grant):
-            return False
-        return (await self.subjects.of(self.llm, snapshot, grant, order)).is_order
-
     async def _undone(
         self,
         decision: Decision | None,
@@ -350,7 +333,7 @@ class Decider:
     ) -> Offer | None:
         """The offer in place of the answer with which a small model would end a run that was to change something and has not
         tried to."""
-        if not isinstance(decision, GiveAnswer) or not decision.fulfilled or _may_have_changed(snapshot):
+        if not isinstance(decision, GiveAnswer) or not decision.fulfilled or may_have_changed(snapshot):
             return None
         return await self._redirection.of_undone(offer, snapshot, situation, grant)
 
@@ -360,7 +343,8 @@ def _is_unrestricted(run: RunSnapshot) -> bool:
     return not run.request.instructions and run.request.tools is None
 
 
-def _may_have_changed(run: RunSnapshot) -> bool:
+def may_have_changed(run: RunSnapshot) -> bool:
+    """Whether a step was made that is not simply repeated after a crash."""
     return any(step.recovery is not Recovery.RERUN for step in executed(run))
 
 

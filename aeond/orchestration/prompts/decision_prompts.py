@@ -190,3 +190,7 @@ def _hint(part: JsonObject) -> str:
     """What an argument holds, where its name does not say it."""
     description = part.get("description")
     return f":{description}" if isinstance(description, str) and description else ""
+
+
+def request_line(wording: str) -> str:
+    return f"Request: {wording}"

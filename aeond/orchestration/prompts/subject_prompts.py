@@ -1,13 +1,12 @@
-"""The prompts with which a small model says what a request is about, and answers from what it knows or was shown."""
+"""The prompts with which a small model says what a request is about, what for, and for how many things."""
 
 from collections.abc import Sequence
 from typing import Final
 
 from aeond.domain.messages import Message
-from aeond.domain.runs.run import RunSnapshot
 from aeond.domain.runs.situations import Situation
 from aeond.domain.values import compact_json
-from aeond.orchestration.prompts.decision_prompts import conversation, facts_text
+from aeond.orchestration.prompts.decision_prompts import conversation, facts_text, request_line
 
 KNOWLEDGE: Final = "know"
 CHANGE: Final = "do"
@@ -188,110 +187,6 @@ _UPDATES: Final = (
     ("spare oar = in the shed", "la rame de rechange est dans la cabine", UPDATE),
     ("phone of the harbour = 555 0142", "pani Kowalska ma numer 555 0178", NEW),
 )
-NOT_SHOWN: Final = "?"
-FILES_IN_VIEW: Final = "files"
-_RESULTS_RULES: Final = f"""\
-You answer a person's request from what is shown above it. Answer in one or two short sentences, in the language of the request, with \
-every number and name that was asked for. Write out each calculation with its numbers. If it is not shown, answer only: {NOT_SHOWN}"""
-_RULES: Final = """\
-club/rules.md:
-# Rules of the club
-
-1. No noise after ten.
-2. A guest pays 3 euros a day.
-3. The slip is closed on Mondays.
-4. Keys are with Omar."""
-_BOAT: Final = "boat.txt:\nIda, built 1988\nlength 6.4 m\nred sails"
-_MEMBERS: Final = (
-    "club/members.csv:\nname,fee,paid,since\nLena,120,yes,2019\nOmar,95,no,2012\nTill,120,no,2015"
-)
-_LOG: Final = """\
-boat/engine.log:
-2026-02-01 08:10 start
-2026-02-01 08:14 pressure low, 1.8 bar
-2026-02-01 09:40 stop
-2026-02-03 10:02 start
-2026-02-03 12:30 stop"""
-_COSTS: Final = """\
-boat/costs.json:
-[
-  {"what": "paint", "month": "march", "euros": 48.5},
-  {"what": "rope", "month": "march", "euros": 22},
-  {"what": "lamp", "month": "april", "euros": 61.9}
-]"""
-_ANSWERED: Final = (
-    (_RULES, "Wann ist die Slipanlage zu?", "Sie ist montags geschlossen."),
-    (_BOAT, "what does a new mast cost", NOT_SHOWN),
-    (
-        _MEMBERS,
-        "Who pays more, Lena or Omar? And by how many euros?",
-        "Lena pays more: 120 - 95 = 25 euros more.",
-    ),
-    (_LOG, "la pression était basse à quelle heure ?", "À 8 h 14, le 1er février : 1,8 bar."),
-    (_MEMBERS, "¿qué profundidad tiene el puerto?", NOT_SHOWN),
-    (
-        _COSTS,
-        "did the boat cost more in march or in april",
-        "In March: 48.5 + 22 = 70.5 euros, in April 61.9.",
-    ),
-    (_RULES, "in welcher Datei steht das mit den Schlüsseln?", "In club/rules.md."),
-    (_RULES, "u kogo są klucze?", "Klucze ma Omar."),
-    (_RULES, "look up what a guest pays, and work it out for 4 guests and 2 days", "4 * 2 * 3 = 24 euros."),
-    (_MEMBERS, "who still has to pay?", "Omar and Till."),
-    (
-        _MEMBERS,
-        "combien rapportent les cotisations en moyenne ?",
-        "(120 + 95 + 120) / 3 = 111,67 euros en moyenne.",
-    ),
-    (_BOAT, "schau nach, wie lang das Boot ist", "6,4 m."),
-    (_BOAT, "what year is the boat from, and in which note is that?", "In boat.txt: it was built in 1988."),
-    (_LOG, "Jak długo silnik pracował 3 lutego?", "12:30 - 10:02 = 2:28, czyli 2 godziny i 28 minut."),
-)
-_NOT_FOUND_RULES: Final = """\
-A person asked for something that was looked for and not found. Say so in one short sentence, in the language of the request: what was \
-not found, where it was looked for, and which file is missing. Say nothing else."""
-_NOT_FOUND: Final = (
-    (
-        ("boat.txt", "club/rules.md"),
-        (),
-        "what does a new mast cost",
-        "I could not find what a new mast costs, not in boat.txt nor in club/rules.md.",
-    ),
-    (
-        ("club/members.csv",),
-        (),
-        "wie tief ist der Hafen?",
-        "In club/members.csv steht nichts darüber, wie tief der Hafen ist.",
-    ),
-    (
-        ("boat/engine.log",),
-        (),
-        "¿cuándo cambiamos el aceite?",
-        "No encuentro en boat/engine.log cuándo cambiamos el aceite.",
-    ),
-    (
-        ("boat.txt", "club/members.csv"),
-        (),
-        "l'adresse de Till ?",
-        "Je n'ai pas trouvé l'adresse de Till dans boat.txt ni dans club/members.csv.",
-    ),
-    (
-        ("boat/costs.json",),
-        ("umowa.txt",),
-        "co mówi umowa.txt o pogodzie",
-        "Nie ma pliku umowa.txt, a w boat/costs.json nic o tym nie znalazłem.",
-    ),
-    (
-        ("club/rules.md",),
-        ("fees.md",),
-        "what is in fees.md about guests?",
-        "There is no file fees.md, and I did not find it in club/rules.md.",
-    ),
-)
-_REPLY_RULES: Final = """\
-You are aeond, the assistant on a person's computer. Answer briefly, in the language of the request. In this reply you can \
-only talk: nothing can be looked up, kept or changed."""
-_COMPUTED_RULES: Final = f"{_REPLY_RULES} What was asked for is computed: state it in one short sentence."
 
 
 def subject_messages(request: str) -> tuple[Message, ...]:
@@ -311,70 +206,24 @@ def extent_messages(request: str) -> tuple[Message, ...]:
 
 def parts_messages(request: str) -> tuple[Message, ...]:
     """Asks where the further parts of a request for several things begin: for a JSON list of their first words."""
-    shots = ((_request(said), compact_json(parts)) for said, parts in _PARTS)
-    return conversation(_PARTS_RULES, shots, _request(request))
+    shots = ((request_line(said), compact_json(parts)) for said, parts in _PARTS)
+    return conversation(_PARTS_RULES, shots, request_line(request))
 
 
 def place_messages(request: str, situation: Situation) -> tuple[Message, ...]:
     """Asks where something is to be done; the reply is one word. The facts are in view: what corrects one of them belongs there."""
     known = facts_text(_PLACE_SITUATION)
-    shots = ((f"{known}\n{_request(said)}", place) for said, place in _PLACES)
-    asked = "\n".join(part for part in (facts_text(situation), _request(request)) if part)
+    shots = ((f"{known}\n{request_line(said)}", place) for said, place in _PLACES)
+    asked = "\n".join(part for part in (facts_text(situation), request_line(request)) if part)
     return conversation(_PLACE_RULES, shots, asked)
 
 
 def update_messages(request: str, fact: str) -> tuple[Message, ...]:
     """Asks whether the request updates the fact; the reply is one word. The fact stands last: with it before the request,
     a small model took what is alike for the same."""
-    shots = ((f"{_request(said)}\nRemembered: {known}", word) for known, said, word in _UPDATES)
-    return conversation(_UPDATE_RULES, shots, f"{_request(request)}\nRemembered: {fact}")
-
-
-def reply_messages(
-    run: RunSnapshot, situation: Situation, computed: Sequence[tuple[str, str]] = ()
-) -> tuple[Message, ...]:
-    """The request with the remembered facts, and calculations with their results, in a conversation without tools and files."""
-    instructions = run.request.instructions
-    rules = _COMPUTED_RULES if computed else _REPLY_RULES
-    rules = f"{rules}\n\n{instructions}" if instructions else rules
-    parts = [
-        f"Said before:\n{run.context}" if run.context else "",
-        facts_text(situation) if situation.facts else "",
-        *(f"{expression} = {result}" for expression, result in computed),
-        run.text,
-    ]
-    return conversation(rules, (), "\n\n".join(part for part in parts if part))
-
-
-def results_messages(
-    run: RunSnapshot, situation: Situation, results: Sequence[tuple[str, str]]
-) -> tuple[Message, ...]:
-    """The request below what was looked up for it: of each result its place and its text. Asks for the answer alone."""
-    shots = ((f"{shown}\n\n{_request(said)}", answer) for shown, said, answer in _ANSWERED)
-    parts = [
-        f"Said before:\n{run.context}" if run.context else "",
-        facts_text(situation) if situation.facts else "",
-        f"Now: {situation.time}" if situation.time else "",
-        *(f"{place}:\n{text}" for place, text in results),
-        _request(run.text),
-    ]
-    return conversation(_RESULTS_RULES, shots, "\n\n".join(part for part in parts if part))
-
-
-def not_found_messages(request: str, places: Sequence[str], missing: Sequence[str]) -> tuple[Message, ...]:
-    """Asks how to say that nothing was found in the places, and that files are missing which the request names."""
-    shots = ((_looked_for(said, looked, lacking), answer) for looked, lacking, said, answer in _NOT_FOUND)
-    return conversation(_NOT_FOUND_RULES, shots, _looked_for(request, places, missing))
-
-
-def _looked_for(request: str, places: Sequence[str], missing: Sequence[str]) -> str:
-    parts = [f"Looked at: {', '.join(places)}", f"Missing: {', '.join(missing)}" if missing else ""]
-    return "\n".join([*filter(None, parts), _request(request)])
+    shots = ((f"{request_line(said)}\nRemembered: {known}", word) for known, said, word in _UPDATES)
+    return conversation(_UPDATE_RULES, shots, f"{request_line(request)}\nRemembered: {fact}")
 
 
 def _one_word(rules: str, examples: Sequence[tuple[str, str]], request: str) -> tuple[Message, ...]:
-    return conversation(rules, ((_request(said), word) for said, word in examples), _request(request))
-
-
-def _request(wording: str) -> str:
-    return f"Request: {wording}"
+    return conversation(rules, ((request_line(said), word) for said, word in examples), request_line(request))

@@ -12,8 +12,8 @@ from aeond.domain.runs.budgets import Grant
 from aeond.domain.runs.run import RunSnapshot
 from aeond.orchestration.interfaces import Planner, Refinement
 from aeond.orchestration.planning.nesting import can_be_nested, nested_in, nested_steps
+from aeond.orchestration.prompts.evaluation_prompts import refining_messages
 from aeond.orchestration.prompts.preamble import Preamble
-from aeond.orchestration.prompts.refinement_prompts import refining_messages
 from aeond.orchestration.refinement.actions import MAX_FRAGMENT_ROUNDS, MAX_NESTING, apply_actions
 from aeond.orchestration.refinement.change_schema import actions_from_model, changes_schema
 from aeond.orchestration.repair.constrained_model import ConstrainedModel

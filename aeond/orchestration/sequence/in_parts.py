@@ -9,7 +9,7 @@ from aeond.domain.plans.profiles import Route
 from aeond.domain.runs.budgets import Grant
 from aeond.domain.runs.run import RunSnapshot
 from aeond.frozen import frozen
-from aeond.orchestration.context.statements import after_question, last_question
+from aeond.orchestration.context.statements import last_question, question_and_rest
 from aeond.orchestration.decision.conversations.odds import keep
 from aeond.orchestration.decision.decider import (
     ANSWERED,
@@ -19,6 +19,7 @@ from aeond.orchestration.decision.decider import (
     ended,
     going_on,
     may_go_on,
+    may_have_changed,
 )
 from aeond.orchestration.interfaces import Judgement, RouteChoice, discard_text
 from aeond.orchestration.prompts.run_prompts import exchange_text
@@ -26,8 +27,8 @@ from aeond.orchestration.sequence.splitting import cut_of
 from aeond.ports import TextSink
 
 MAX_RUNS: Final = 64
-# Two about the request, two about its parts, one about the first of these, and a decision.
-_CALLS: Final = 6
+# Two about the request, two about what stands behind its question, two about its parts, one about the first of these, and a decision.
+_CALLS: Final = 8
 _SEVERAL_FROM_WORDS: Final = 8
 _SURELY_ONE_FROM: Final = 0.6  # log-odds
 _SEVERAL_FROM: Final = 1.3  # log-odds of several parts, less those of one thing
@@ -35,7 +36,8 @@ _SEVERAL_FROM: Final = 1.3  # log-odds of several parts, less those of one thing
 
 @frozen
 class _Progress:
-    """How far a request has been carried out: the answers to the parts that are done, and how many steps these took."""
+    """How far a request has been carried out: the answers to the parts that are done, and how many steps these took. A request without
+    parts is decided about as a whole."""
 
     parts: tuple[str, ...]
     said: tuple[str, ...] = ()
@@ -65,8 +67,9 @@ class _Progress:
 class InParts:
     """The Router, and the Evaluator of DIRECT runs, over a Decider.
 
-    A small model is asked whether a request that may change something is for several things, and then for its parts. The progress of
-    a run is known while it is one of the last MAX_RUNS; after a restart of the daemon its request is decided about undivided.
+    A small model is asked whether a request that may change something is for several things, and then for its parts. A question with an
+    order behind it has two. The progress of a run is known while it is one of the last MAX_RUNS; after a restart of the daemon a run
+    that has changed nothing begins with its first part, with the results of its steps, and another one is decided about undivided.
     """
 
     def __init__(self, decider: Decider) -> None:
@@ -74,10 +77,11 @@ class InParts:
         self._runs: dict[str, _Progress] = {}  # the oldest first
 
     async def choose(self, snapshot: RunSnapshot, grant: Grant, on_text: TextSink) -> Outcome[RouteChoice]:
-        parts = await self._parts(snapshot, grant)
-        if not parts:
+        progress = _Progress(await self._parts(snapshot, grant))
+        if not progress.parts:
+            keep(self._runs, snapshot.run_id, progress, MAX_RUNS)
             return await self._decider.choose(snapshot, grant, on_text)
-        progress, chosen = await self._decide(_Progress(parts), snapshot, grant)
+        progress, chosen = await self._decide(progress, snapshot, grant)
         if chosen.value.answer is not None:
             on_text(chosen.value.answer.text)
         elif chosen.value.tool_call is not None:
@@ -86,7 +90,10 @@ class InParts:
 
     async def evaluate(self, snapshot: RunSnapshot, grant: Grant) -> Outcome[Judgement]:
         progress = self._runs.get(snapshot.run_id)
-        if progress is None:
+        if progress is None and not may_have_changed(snapshot):
+            progress = _Progress(await self._parts(snapshot, grant))
+            keep(self._runs, snapshot.run_id, progress, MAX_RUNS)
+        if progress is None or not progress.parts:
             return await self._decider.evaluate(snapshot, grant)
         judged = await self._decider.evaluate(progress.view(snapshot), grant)
         steps = [action.step for action in judged.value.actions if action.step is not None]
@@ -111,8 +118,11 @@ class InParts:
         decider = self._decider
         if grant.left.llm_calls < _CALLS or not decider.asks_about(run):
             return ()
+        question, rest = question_and_rest(run.text)
+        if rest and await self._are_question_and_order(question, rest, run, grant):
+            return self._each_for_one((question, rest), run)
         subject = await decider.subjects.of(decider.llm, run, grant)
-        if subject.wants_no_change and not after_question(run.text) and _is_short(run.text):
+        if subject.wants_no_change and not rest and _is_short(run.text):
             return ()
         one = await decider.extents.odds_of_one(decider.llm, run, grant)
         if one >= _SURELY_ONE_FROM:
@@ -121,9 +131,18 @@ class InParts:
         if cut.several - one < _SEVERAL_FROM:
             return ()
         parts = await self._with_reasons(cut.parts, run, grant)
+        return self._each_for_one(parts, run) if len(parts) > 1 else ()
+
+    def _each_for_one(self, parts: tuple[str, ...], run: RunSnapshot) -> tuple[str, ...]:
         for part in parts:
-            decider.extents.take_for_one(run, part)
-        return parts if len(parts) > 1 else ()
+            self._decider.extents.take_for_one(run, part)
+        return parts
+
+    async def _are_question_and_order(self, question: str, rest: str, run: RunSnapshot, grant: Grant) -> bool:
+        """Whether something is asked, and what stands behind it wants something changed. Of the whole request the model sees the question alone."""
+        subjects, llm = self._decider.subjects, self._decider.llm
+        ordered = (await subjects.of(llm, run, grant, rest)).is_order
+        return ordered and (await subjects.of(llm, run, grant, question)).wants_no_change
 
     async def _with_reasons(self, parts: Sequence[str], run: RunSnapshot, grant: Grant) -> tuple[str, ...]:
         """The parts, of which one that only says something is the beginning of the next one: it says why that is wanted."""

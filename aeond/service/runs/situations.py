@@ -1,6 +1,7 @@
 """Observes the situation of a run: the time, the names in its workspace, the facts that are remembered."""
 
 import logging
+import re
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import UTC, datetime
 from typing import Final
@@ -25,6 +26,8 @@ _MONTHS: Final = (
     *("January", "February", "March", "April", "May", "June", "July"),
     *("August", "September", "October", "November", "December"),
 )
+
+_NAME: Final = re.compile(r"\S*\w\.\w\S*")
 
 log = logging.getLogger("aeond.service")
 
@@ -107,5 +110,10 @@ class ObservedSituations:
 
 
 def _about(run: RunSnapshot) -> str:
-    """The text to which files are to be near. A part of a request by itself seldom says which files it is about."""
-    return run.request.text if run.text in run.request.text else run.text
+    """The text to which files are to be near. A part of a request by itself seldom says which files it is about, but a file that only
+    another part names belongs to that one."""
+    whole, part = run.request.text, run.text
+    if part not in whole:
+        return part
+    before, _, behind = whole.partition(part)
+    return f"{_NAME.sub('', before)}{part}{_NAME.sub('', behind)}"

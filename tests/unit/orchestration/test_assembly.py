@@ -14,6 +14,7 @@ from aeond.orchestration.decision.constrained import ConstrainedDecisions
 from aeond.orchestration.decision.native import NativeDecisions
 from aeond.orchestration.decision.reading import DecisionReading
 from aeond.orchestration.matching.text_ranking import TextRanking
+from aeond.orchestration.prompts.answer_prompts import known_messages, not_found_messages, results_messages
 from aeond.orchestration.prompts.coreference_prompts import REWRITINGS, dependence_messages
 from aeond.orchestration.prompts.decision_prompts import composing_opening, removal_messages
 from aeond.orchestration.prompts.fitting_prompts import arguments_messages, exact_messages, fitting_messages
@@ -21,10 +22,8 @@ from aeond.orchestration.prompts.preamble import Preamble
 from aeond.orchestration.prompts.subject_prompts import (
     extent_messages,
     intent_messages,
-    not_found_messages,
     parts_messages,
     place_messages,
-    results_messages,
     subject_messages,
     update_messages,
 )
@@ -91,6 +90,7 @@ def test_prompts_of_a_run_begin_as_the_warm_up_reads_them() -> None:
     expected = (
         decisions.opening(tools.specs(), ""),
         subject_messages("b")[:-1],
+        known_messages("b")[:-1],
         intent_messages("b")[:-1],
         place_messages("b", Situation())[:-1],
         fitting_messages("b", ())[:-1],

@@ -18,7 +18,7 @@ from aeond.orchestration.answer.equations import states
 from aeond.orchestration.budget.budgeted_llm import BudgetedLLM, is_cut
 from aeond.orchestration.context.statements import last_question
 from aeond.orchestration.decision.interfaces import Turn
-from aeond.orchestration.prompts.subject_prompts import reply_messages
+from aeond.orchestration.prompts.answer_prompts import reply_messages
 from aeond.ports import LLMAdapter, TextSink
 
 MAX_REPLY_TOKENS: Final = 900

@@ -23,13 +23,13 @@ from aeond.orchestration.decision.conversations.odds import LIKELY, keep, log_od
 from aeond.orchestration.decision.interfaces import Turn
 from aeond.orchestration.decision.results import executed, results_length, turns_of
 from aeond.orchestration.interfaces import discard_text
-from aeond.orchestration.prompts.decision_prompts import extremes
-from aeond.orchestration.prompts.subject_prompts import (
+from aeond.orchestration.prompts.answer_prompts import (
     FILES_IN_VIEW,
     NOT_SHOWN,
     not_found_messages,
     results_messages,
 )
+from aeond.orchestration.prompts.decision_prompts import extremes
 from aeond.ports import LLMAdapter
 
 MAX_REPLY_TOKENS: Final = 500

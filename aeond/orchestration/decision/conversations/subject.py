@@ -12,6 +12,7 @@ from aeond.domain.runs.run import RunSnapshot
 from aeond.frozen import frozen
 from aeond.orchestration.context.statements import last_question
 from aeond.orchestration.decision.conversations.odds import begun, first_tokens, keep, log_odds
+from aeond.orchestration.prompts.answer_prompts import UNKNOWN, known_messages
 from aeond.orchestration.prompts.subject_prompts import (
     ACTS,
     ASKS,
@@ -28,8 +29,8 @@ from aeond.ports import LLMAdapter
 
 MAX_RUNS: Final = 64
 # Log-odds against all other subjects, chosen on the sets of strangers.
-_KNOWLEDGE_FROM: Final = -0.5
-_SURE_KNOWLEDGE_FROM: Final = 0.0
+_MAYBE_KNOWLEDGE_FROM: Final = -1.5
+_KNOWLEDGE_FROM: Final = 1.2  # with the log-odds of an answer from general knowledge alone
 _SURE_COMPUTATION_FROM: Final = 1.0
 _NO_CHANGE_BELOW: Final = 0.0
 _CHANGE_FROM: Final = 1.75
@@ -38,8 +39,9 @@ _SURELY_NO_CHANGE_BELOW: Final = -2.5
 # Log-odds of an intent to ask, less those of a change; it has to be much lower where a calculation is likely.
 _ASKS_FROM: Final = 1.0
 _COMPUTES_FROM: Final = -1.0
-_ORDERS_BELOW: Final = -1.0
+_ORDERS_BELOW: Final = -1.9
 _SAYS_FROM: Final = -1.2
+_SOME: Final = "some"
 _INTENTS: Final = (ASKS, TELLS, EDITS, ACTS)
 
 
@@ -51,10 +53,10 @@ class Subject:
     likely: tuple[LikelyToken, ...]
     intent: tuple[LikelyToken, ...] = ()
 
-    def is_knowledge(self, *, surely: bool = False) -> bool:
-        """Whether general knowledge may be enough for it, or surely is."""
-        odds = log_odds(self.likely, _subject_of, KNOWLEDGE)
-        return odds >= (_SURE_KNOWLEDGE_FROM if surely else _KNOWLEDGE_FROM)
+    @property
+    def knowledge(self) -> float:
+        """Log-odds that general knowledge is enough for it."""
+        return log_odds(self.likely, _subject_of, KNOWLEDGE)
 
     def is_computation(self, *, surely: bool = False) -> bool:
         """Whether it most likely needs a calculation, or surely does."""
@@ -131,6 +133,7 @@ class Subjects:
 
     def __init__(self) -> None:
         self._known: dict[tuple[str, str], Subject] = {}  # by run and request, the oldest first
+        self._answerable: dict[tuple[str, str], float] = {}  # log-odds of an answer, likewise
 
     async def of(self, llm: LLMAdapter, run: RunSnapshot, grant: Grant, part: str = "") -> Subject:
         """The subject of the run's request, or of this part of it, for one or two calls of the grant if it is not known yet; one without
@@ -145,6 +148,25 @@ class Subjects:
         if asked.likely:  # a model that failed is asked again
             keep(self._known, (run.run_id, request), asked, MAX_RUNS)
         return asked
+
+    async def is_knowledge(self, subject: Subject, llm: LLMAdapter, run: RunSnapshot, grant: Grant) -> bool:
+        """Whether general knowledge is enough for the run's request, of this subject. Where the word for that leaves that open, the model is asked
+        for the answer, for one more call of the grant that leaves one for its reply: how likely it has one says the rest."""
+        odds = subject.knowledge
+        if odds < _MAYBE_KNOWLEDGE_FROM:
+            return False
+        key = (run.run_id, run.text)
+        if key not in self._answerable:
+            if grant.left.llm_calls <= 1:
+                return False
+            likely = await first_tokens(llm, known_messages(run.text), grant)
+            keep(self._answerable, key, log_odds(likely, _answer_of, _SOME), MAX_RUNS)
+        return odds + self._answerable[key] >= _KNOWLEDGE_FROM
+
+
+def _answer_of(token: LikelyToken) -> str:
+    """Whether the token begins an answer, or says that there is none."""
+    return UNKNOWN if token.text.strip().startswith(UNKNOWN) else _SOME
 
 
 def _intent_of(token: LikelyToken) -> str:

@@ -13,7 +13,8 @@ from aeond.orchestration.context.new_files import (
     names_new_file,
     spelt_as_named,
 )
-from tests.support.strategy import run_of
+from tests.support.judging import ran
+from tests.support.strategy import calls, run_of
 
 SEEN = Situation(files=(("club/members.csv", "name,fee"), ("boat.txt", "Ida"), ("old.cfg", "a=1")))
 
@@ -63,14 +64,24 @@ def test_without_all_names_in_view_nothing_is_known_to_be_new() -> None:
         ("club/fragenhafen.txt", "club/fragen_hafen.txt"),
         ("fragen_hafen.txt", "fragen_hafen.txt"),
         ("boat.txt", "boat.txt"),
-        ("answers.txt", "answers.txt"),
+        ("questions.txt", "fragen_hafen.txt"),
+        ("club/questions.txt", "club/fragen_hafen.txt"),
+        ("questions.md", "questions.md"),
     ],
 )
 def test_a_new_name_is_spelt_as_in_the_request(path: str, spelt: str) -> None:
-    """A name that a model has spelt almost as the request does is the request's; other names stay."""
+    """A name that a model has spelt almost as the request does, or translated, is the request's; names of other files stay."""
     run = run_of(request="Leg fragen_hafen.txt an, eine Zeile: Wann?")
     call = ToolCall("write", {"path": path, "content": "Wann?"})
     assert spelt_as_named(call, run, SEEN).arguments == {"path": spelt, "content": "Wann?"}
+
+
+def test_a_second_new_file_keeps_its_name() -> None:
+    """Once the file that the request names was made, another name is that of another file."""
+    made = ran(calls("s1", "write", path="fragen.txt"))
+    run = replace(run_of(request="Leg fragen.txt an und eine Kopie"), steps={"s1": made})
+    call = ToolCall("write", {"path": "questions.txt"})
+    assert spelt_as_named(call, run, SEEN) == call
 
 
 @pytest.mark.parametrize(

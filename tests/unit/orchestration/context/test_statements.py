@@ -4,12 +4,12 @@ from hypothesis import strategies as st
 
 from aeond.orchestration.context.statements import (
     MAX_LINE_CHARS,
-    after_question,
     gives_operands,
     is_question,
     last_question,
     line_of,
     newest,
+    question_and_rest,
     sentences,
     statements,
     without_repeats,
@@ -131,19 +131,19 @@ def test_only_questions_are_left_out_in_any_script(pieces: list[tuple[str, str]]
 
 
 @pytest.mark.parametrize(
-    ("text", "order"),
+    ("question", "rest"),
     [
-        ("What is it? Save it.", "Save it."),
-        ("Who? What is it?\nSave it. As mine", "Save it. As mine"),
+        ("What is it?", "Save it."),
+        ("Who? What is it?", "Save it.\nAs mine"),
         ("Save it. What is it?", ""),
-        ("What is it?", ""),
+        ("What is it? Why? What is it?", "Save it."),
         ("Save it.", ""),
         ("", ""),
     ],
 )
-def test_an_order_may_follow_a_question(text: str, order: str) -> None:
-    """What stands behind the last question is one line."""
-    assert after_question(text) == order
+def test_an_order_may_follow_a_question(question: str, rest: str) -> None:
+    """A text is divided behind its last question, and nothing else of it is changed."""
+    assert question_and_rest(f"{question} {rest}".strip()) == (question, rest)
 
 
 @pytest.mark.parametrize(

@@ -162,7 +162,6 @@ async def test_what_was_to_be_found_out_is_followed_by_the_change() -> None:
     write = replace(spec("write", {"name": TEXT}, ("name",), Effect.WRITE_CONTAINED), candidates=("name",))
     for request, odds, tool in (
         ("Sum it up.", {"do": -0.4, "files": -1.2}, "change"),
-        ("What is it? Save it to sum.txt.", {"compute": -0.1, "do": -3.0}, "write"),
         ("The sum, into sum.txt.", {"do": -0.6, "files": -0.9}, "write"),
     ):
         rules = (

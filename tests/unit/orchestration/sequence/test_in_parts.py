@@ -148,8 +148,55 @@ async def test_a_request_is_whole_unless_it_surely_has_parts() -> None:
         assert await chosen(subject, run_of(request=REQUEST)) == expected
 
 
+@pytest.mark.parametrize(
+    ("order", "parts"),
+    [
+        ("Then note it.", True),
+        ("It should be in the book.", False),
+    ],
+)
+async def test_a_question_with_an_order_behind_it_has_two_parts(order: str, *, parts: bool) -> None:
+    """What stands behind a question is a part of its own if it is to change something, whatever the model says of the whole request."""
+    subject, llm = question_and_order(order, is_order=parts)
+    choice = await chosen(subject, run_of(request=f"When was it mown? {order}"))
+    assert choice.tool_call == (ToolCall("keep", {"note": "part"}) if parts else None)
+    assert asked(llm, ONE) is not parts
+    shown = [str(request.messages[-1].content) for request in llm.requests]
+    assert any("User: When was it mown?\nAssistant: In May." in text for text in shown) is parts
+
+
+def question_and_order(order: str, *, is_order: bool) -> tuple[InParts, ScriptedLLM]:
+    """A question that is answered from what is in view, and what stands behind it."""
+    return in_parts(
+        Rule(
+            contains=f"Request: {order}",
+            text="?",
+            likely={"do": -0.1, "files": -3.0} if is_order else {"files": -0.1, "do": -3.0},
+            times=1,
+        ),
+        Rule(contains=INTENT, text="edit", likely={"edit": -0.1, "ask": -4.0}),
+        Rule(contains="Say in one word what a request", text="files", likely={"files": -0.1, "do": -4.0}),
+        Rule(contains="from what is shown above it", text="In May."),
+        ONE,
+        said(f"Request: {order}", keep={"note": "part"}),
+        said(f"mown? {order}", answer="In May."),
+        said("Request: When was it mown?", answer="In May."),
+        about=(),
+    )
+
+
+async def test_a_run_that_changed_nothing_is_divided_again_after_a_restart() -> None:
+    """A daemon that does not know how far a run is begins with the first part, for which the results of its steps are in view."""
+    looked = ran(calls("s1", "look", path="book"), output="mown in May")
+    subject, _ = question_and_order("Then note it.", is_order=True)
+    run = after_pass(1, looked, request="When was it mown? Then note it.")
+    [action] = (await subject.evaluate(run, grant())).value.actions
+    assert action.step is not None
+    assert action.step.tool_call == ToolCall("keep", {"note": "part"})
+
+
 async def test_a_run_of_another_daemon_goes_on_undivided() -> None:
-    """After a restart the rest of the request is decided about as a whole."""
+    """After a restart the rest of a request that has changed something is decided about as a whole."""
     subject, llm = in_parts(SEVERAL, PARTS, said("", keep={"note": "car"}))
     after = await judged(subject, FIRST_STEP)
     assert after.actions[0].step is not None

@@ -85,6 +85,15 @@ async def test_files_are_near_to_the_whole_request() -> None:
     assert (await observed.observe(resolved)).lines == (("a.txt:1", "Where is the gate?"),)
 
 
+async def test_a_file_that_another_part_names_is_not_near() -> None:
+    """The names of files in the other parts of a request say nothing about this one; their other words may."""
+    observed = situations(InMemoryMemory(), "a.txt")
+    request = replace(RUN.request, text="How much is the fee? Write it into out/fees.txt, then tidy up.")
+    run = replace(RUN, request=request, resolved_text="How much is the fee?")
+    [(_, about)] = (await observed.observe(run)).lines
+    assert about.split() == ["How", "much", "is", "the", "fee?", "Write", "it", "into", "then", "tidy", "up."]
+
+
 async def test_situations_are_kept_for_a_bounded_number_of_runs() -> None:
     """After many other runs the first run is observed again."""
     memory = InMemoryMemory()

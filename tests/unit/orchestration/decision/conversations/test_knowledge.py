@@ -21,6 +21,7 @@ KNOWN = replace(LOOK, candidates=("path",))
 SUBJECT = "Say in one word what a request"
 TALK = "you can only talk"
 TELL = "from what is shown above it"
+KNOWS = Rule(contains="from general knowledge alone", text="Salt", likely={"Salt": -0.1, "?": -2.5})
 
 
 def decider(
@@ -35,6 +36,7 @@ def decider(
         Rule(contains=SUBJECT, text=next(iter(likely), "do"), likely=dict(likely)),
         Rule(contains=TALK, text=reply),
         Rule(contains=TELL, text=in_view),
+        KNOWS,
         Rule.model_validate({"json": decision}),
     )
     tools = Registry()
@@ -66,6 +68,7 @@ async def test_a_reply_that_asks_back_gives_way_to_a_look() -> None:
         Rule(contains=SUBJECT, text="know", likely={"know": -0.3, "files": -2.0}),
         Rule(contains=TALK, text="Which boat?"),
         Rule(contains=TELL, text="?"),
+        KNOWS,
         Rule.model_validate({"json": {"cannot": "I cannot."}, "times": 1}),
         Rule.model_validate({"json": {"look": {"path": "a"}}}),
     )
@@ -114,10 +117,10 @@ async def test_a_tool_that_may_know_is_chosen_first() -> None:
 async def test_remembered_facts_are_in_view_of_general_knowledge() -> None:
     """The conversation shows them above the request, and no decision is asked for."""
     subject, llm = decider({"look": {"path": "a"}}, {"know": -0.1}, reply="Your boat is Ida.")
-    assert await chosen(subject, calls=2) == ("Your boat is Ida.", "Your boat is Ida.")
+    assert await chosen(subject, calls=3) == ("Your boat is Ida.", "Your boat is Ida.")
     shown = str(llm.requests[-1].messages[-1].content)
     assert shown == f"Remembered: boat = Ida; berth = 12\n\n{run_of().text}"
-    assert len(llm.requests) == 2
+    assert len(llm.requests) == 3
 
 
 async def test_an_answer_that_is_not_needed_is_not_awaited() -> None:

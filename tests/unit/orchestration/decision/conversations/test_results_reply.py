@@ -12,7 +12,7 @@ from aeond.domain.runs.run import RunSnapshot
 from aeond.domain.runs.situations import Situation
 from aeond.domain.tools import Effect, ToolCall
 from aeond.orchestration.decision.decider import Decider
-from tests.support.deciders import INTENT, Composing, WholeTool, decider_of
+from tests.support.deciders import Composing, WholeTool, decider_of
 from tests.support.judging import after_pass, ran
 from tests.support.strategy import LOOK, TEXT, calls, grant, spec
 
@@ -89,16 +89,6 @@ async def test_what_is_not_shown_is_looked_for_elsewhere() -> None:
         assert shown == "Looked at: boat.txt, club.md\nRequest: Which sails?"
 
 
-async def test_general_knowledge_is_answered_where_no_file_shows_it() -> None:
-    """After the looks that showed nothing, a question that general knowledge may answer gets a plain reply and no refusal."""
-    known = Rule(contains="you can only talk", text="Of canvas.")
-    subject, llm = decider("?", {"files": -0.6, "know": -0.9, "do": -4.0}, refusal="Not found.")
-    llm.script = llm.script.model_copy(update={"rules": (known, *llm.script.rules)})
-    assert await answer(subject, asked(LOOKED, AGAIN, request="What are sails made of?")) == "Of canvas."
-    subject, _ = decider("?", refusal="Not found.")
-    assert await answer(subject, asked(LOOKED, AGAIN)) == "Not found."
-
-
 async def test_what_a_missing_file_says_is_not_invented() -> None:
     """A question about a file that does not exist is refused where what was looked at does not show the answer."""
     subject, llm = decider("?", values=("boat.txt",), refusal="There is no sails.txt.")
@@ -147,35 +137,6 @@ async def test_more_than_an_answer_may_be_wanted() -> None:
     assert str(llm.requests[-1].messages[-1].content).endswith("Found: They are red.")
     subject, _ = decider("They are red.", perhaps)
     assert await answer(subject, asked(LOOKED, request=request)) == "They are red."
-
-
-def behind(words: str, change: float, ask: float) -> tuple[Rule, ...]:
-    """What the model says of the words behind a question, as the logarithms of the probabilities of a change and of asking."""
-    return (
-        Rule(contains=INTENT, text="?", likely={"ask": ask, "tell": -0.8}),
-        Rule(contains=f"Request: {words}", text="?", likely={"do": change, "files": -1.0}),
-    )
-
-
-async def test_an_order_behind_a_question_is_carried_out() -> None:
-    """What was found is used for the change that the words behind the question want; no answer can be chosen in its place."""
-    order = behind("Then note them.", change=-0.3, ask=-2.0)
-    subject, llm = decider(
-        "They are red.",
-        extra=(*order, Rule.model_validate({"contains": "Found:", "json": {"keep": {"note": "red"}}})),
-    )
-    step = await next_call(subject, asked(LOOKED, request="Which sails? Then note them."))
-    assert step == ToolCall("keep", {"note": "red"})
-    assert str(llm.requests[-1].messages[-1].content).endswith("Found: They are red.")
-    assert "answer" not in str(llm.requests[-1].schema)
-
-
-async def test_words_that_order_nothing_end_the_run_with_the_answer() -> None:
-    """Words behind a question lead to no decision where they want nothing changed."""
-    place = behind("It is in boat.txt.", change=-1.5, ask=-0.3)
-    subject, llm = decider("They are red.", looks=True, extra=place)
-    assert await answer(subject, asked(LOOKED, request="Which sails? It is in boat.txt.")) == "They are red."
-    assert len(llm.requests) == 4
 
 
 async def test_a_run_without_an_executed_step_is_decided_about() -> None:

@@ -1,5 +1,6 @@
 """What a request is about: what follows for changes, and which words count."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -58,6 +59,7 @@ async def test_general_knowledge_is_answered_in_place_of_a_change() -> None:
     rules = [
         Rule(contains=SUBJECT, text="know", likely={"know": -0.2, "do": -2.0}),
         Rule(contains="you can only talk", text="A rhyme on red."),
+        Rule(contains="from general knowledge alone", text="Red", likely={"Red": -0.1, "?": -2.5}),
         Rule.model_validate({"json": {"keep": {"note": "red"}}}),
     ]
     tools = Registry()
@@ -161,31 +163,54 @@ async def test_a_spent_budget_leaves_the_decision() -> None:
 
 
 @pytest.mark.parametrize(
-    ("likely", "knowledge", "wanted", "unwanted"),
+    ("likely", "wanted", "unwanted"),
     [
-        ({"know": -0.5, "files": -1.5}, True, False, True),
-        ({"know": -2.0, "do": -0.1, "x": -0.1}, False, True, False),
-        ({"do": -0.2}, False, True, False),
-        ({"do": -0.5, "know": -0.8}, True, False, False),
-        ({"x": -0.1}, False, False, False),
-        ({}, False, False, False),
+        ({"know": -0.5, "files": -1.5}, False, True),
+        ({"know": -2.0, "do": -0.1, "x": -0.1}, True, False),
+        ({"do": -0.2}, True, False),
+        ({"do": -0.5, "know": -0.8}, False, False),
+        ({"x": -0.1}, False, False),
+        ({}, False, False),
     ],
 )
 def test_words_that_name_no_subject_do_not_count(
-    likely: dict[str, float], knowledge: bool, wanted: bool, unwanted: bool
+    likely: dict[str, float], wanted: bool, unwanted: bool
 ) -> None:
     """The odds are those of one subject against the others; without any nothing follows."""
     subject = Subject(tuple(LikelyToken(*one) for one in likely.items()))
-    assert (subject.is_knowledge(), subject.wants_change, subject.wants_no_change) == (
-        knowledge,
-        wanted,
-        unwanted,
+    assert (subject.wants_change, subject.wants_no_change) == (wanted, unwanted)
+
+
+@pytest.mark.parametrize(
+    ("know", "some", "expected", "calls"),
+    [
+        (-0.8, -0.1, True, 2),  # the word leaves it open, and there is an answer
+        (-0.8, -1.0, False, 2),  # and the answer is not known
+        (-0.1, -1.0, True, 2),  # the word alone says enough, unless the answer is surely not known
+        (-0.1, -6.0, False, 2),
+        (-3.0, -0.1, False, 1),  # it is about something else
+    ],
+)
+async def test_general_knowledge_is_what_the_model_can_answer(
+    know: float, some: float, expected: bool, calls: int
+) -> None:
+    """Whether it has an answer without a look counts beside the word for the subject; both are asked once."""
+    answered = {"Lima": some, "?": math.log(1 - math.exp(some))}
+    likely = {"know": know, "files": math.log(1 - math.exp(know))}
+    llm = says(
+        {"contains": "from general knowledge alone", "text": "Lima", "likely": answered, "times": 0},
+        {"text": "know", "likely": likely, "times": 0},
     )
+    subjects, run = Subjects(), run_of(request="Where is it?")
+    for _ in range(2):
+        subject = await subjects.of(llm, run, grant())
+        assert await subjects.is_knowledge(subject, llm, run, grant()) is expected
+    assert len(llm.requests) == calls
 
 
 @pytest.mark.parametrize(
     ("ask", "do", "order"),
-    [(-1.5, -0.3, True), (-0.3, -0.3, False), (-1.5, -3.0, False), (None, -0.3, False)],
+    [(-2.4, -0.3, True), (-0.3, -0.3, False), (-2.4, -3.0, False), (None, -0.3, False)],
 )
 def test_an_order_is_hardly_a_question(ask: float | None, do: float, order: bool) -> None:
     """What stands behind a question is an order where asking is much less likely than a change; without a known intent it is none."""

@@ -158,21 +158,22 @@ class Controller:
             self._answer(run.key, asked, value)
 
     def _answer(self, key: str, asked: Asked, value: Any) -> None:
-        self.apply([happenings.Sent(key, asked.question.question_id)])
+        self.apply([happenings.Sent(key, asked.subject)])
         self._daemon.answer(key, asked.run_id, asked.question.question_id, value)
 
     def decide(self, approval: Approval, *, approved: bool, scope: str = "once") -> None:
         run = next((run for run in self.view.runs if approval in run.approvals), None)
         if run is not None:
             self._trace("decided", approved=approved, scope=scope)
-            self.apply([happenings.Sent(run.key, approval.request.approval_id)])
+            self.apply([happenings.Sent(run.key, approval.subject)])
             self._daemon.decide(run.key, approval, approved=approved, scope=scope)
 
     def resolve(self, resolution: Resolution) -> None:
         run = self.view.shown
         if run is not None and run.run_id:
             self.apply([happenings.Sent(run.key, run.subject)])
-            self._daemon.resolve(run.key, run.run_id, resolution, run.subject)
+            step = run.unknown_step
+            self._daemon.resolve(run.key, run.run_id, resolution, step.step_id if step else "")
 
     def undo(self) -> None:
         run = self.view.shown

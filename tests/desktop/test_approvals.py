@@ -12,7 +12,6 @@ pytest.importorskip("PySide6.QtGui", reason="Qt is not installed here", exc_type
 pytest.importorskip("xcffib", reason="xcffib is not installed here", exc_type=ImportError)
 
 from aeon_popup.state import happenings
-from aeon_popup.state.happenings import Approval
 from aeon_popup.state.session import SessionView, after
 from aeond_client import Client, RunOptions
 from aeond_client.events import ApprovalRequested, RunEnded
@@ -125,8 +124,6 @@ def test_the_screen_shows_an_approval_as_the_window_draws_it(
     view = opened_run(
         after(SessionView(), happenings.LinkUp(stage.socket)), client, run_id, ApprovalRequested
     )
-    shown = tuple(Approval(run_id, request) for request in client.get_run(run_id).approvals)
-    view = after(view, happenings.ApprovalsFetched("opened", run_id, shown))
     Screen("x11", lambda: x11_screen(session.display)).compare("approval", view)
     press_until_it_counts(popup, "ctrl+BackSpace", "DENY")
     popup.wait_for("stage", since, stage="failed")

@@ -117,11 +117,11 @@ def test_a_hidden_question_is_a_notification_with_its_options(
 ) -> None:
     """While the window is hidden, a question becomes a notification; choosing an option there answers it."""
     with Notifications(session) as notifications, Client(str(daemon.socket)) as client:
-        _, since = hidden_question(popup, gate, client)
+        run_id, since = hidden_question(popup, gate, client)
         shown = notifications.next()
-        options = {"default": "Open", "0:s2.1": "red", "1:s2.1": "blue"}
+        options = {"default": "Open", f"0:{run_id}/s2.1": "red", f"1:{run_id}/s2.1": "blue"}
         assert (shown.summary, shown.actions) == ("Which colour?", options)
-        notifications.invoke(shown, "1:s2.1")
+        notifications.invoke(shown, f"1:{run_id}/s2.1")
         done = notifications.next()
         assert (done.summary, done.replaces) == (f"Done: {QUESTION}", shown.number)
         notifications.invoke(done, "default")

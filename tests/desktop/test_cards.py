@@ -14,11 +14,13 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QApplication, QPushButton, QWidget
 
 from aeon_popup.trace import Trace
-from aeon_popup.ui.cards import EnterButton
+from aeon_popup.ui.cards import EnterButton, QuestionCard
 from aeon_popup.ui.popup import Popup, application
 from aeon_popup.ui.theme import DARK
+from aeond_client.events import InputAnswered, InputRequested
+from aeond_client.records.judgements import Question
 from tests.support.popup_pictures import NoActions
-from tests.support.popup_states import states
+from tests.support.popup_states import folded, received, states
 
 
 class Windows(QObject):
@@ -91,3 +93,19 @@ def test_enter_presses_a_button_once(app: QApplication, repeated: bool) -> None:
     key, modifiers = Qt.Key.Key_Return, Qt.KeyboardModifier.NoModifier
     app.sendEvent(made, QKeyEvent(QEvent.Type.KeyPress, key, modifiers, "", repeated))
     assert len(pressed) == (0 if repeated else 1)
+
+
+@pytest.mark.parametrize("ids", [("s1.1", "s1.1"), ("s1.1", "s2.1")])
+def test_a_card_makes_room_for_the_next_question(popup: Popup, ids: tuple[str, str]) -> None:
+    """Once the question of one run below is answered, the card shows that of another one, also if both have the same id."""
+    asked = [
+        received(InputRequested(Question(name, "s1", run_id)), run_id=run_id)
+        for name, run_id in zip(ids, ("first", "second"), strict=True)
+    ]
+    view = folded(asked[0] + asked[1], states()["running"])
+    popup.show_view(view)
+    assert isinstance(popup.body.card, QuestionCard)
+    assert popup.body.card.asked.run_id == "first"
+    popup.show_view(folded(received(InputAnswered(ids[0], "red"), first=2, run_id="first"), view))
+    assert isinstance(popup.body.card, QuestionCard)
+    assert (popup.body.card.asked.run_id, popup.body.card.heading.text()) == ("second", "second")

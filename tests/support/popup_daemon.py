@@ -34,8 +34,11 @@ class ApprovingRuns(ScriptedRuns):
     def __init__(self) -> None:
         super().__init__()
         self.decided: list[tuple[str, bool]] = []
+        self.refused: set[str] = set()  # the calls that find no daemon
 
     async def GetRun(self, request: runs_pb2.GetRunRequest, context: Any) -> Any:  # noqa: N802 - the contract's name
+        if "GetRun" in self.refused:
+            await refuse(context, grpc.StatusCode.UNAVAILABLE, "DRAINING")
         reply = await super().GetRun(request, context)
         return runs_pb2.GetRunResponse(run=self._with_approvals(self.runs[request.run_id], reply.run))
 

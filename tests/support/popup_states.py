@@ -3,11 +3,12 @@
 from collections.abc import Mapping
 
 from aeon_popup.state import happenings
-from aeon_popup.state.happenings import Approval, Happening
+from aeon_popup.state.happenings import Happening
 from aeon_popup.state.session import SessionView, after
 from aeond_client.events import (
     AnswerComposed,
     AnswerStarted,
+    ApprovalRequested,
     BudgetExhausted,
     CancelRequested,
     Event,
@@ -151,7 +152,6 @@ def states() -> Mapping[str, SessionView]:
         previews=(CallPreview(host="mail.example.org:465"),),
         scopes=("once", "run", "host"), hosts=("mail.example.org:465",),
     )  # fmt: skip
-    approval = Approval(RUN, sending)
     written = {"path": "report.txt", "content": "All is well.\n"}
     change = "--- a/report.txt\n+++ b/report.txt\n@@ -1,2 +1 @@\n-Monday: 12 failures\n-Tuesday: 3 failures\n+All is well.\n"
     overwrite = ApprovalRequest(
@@ -177,7 +177,7 @@ def states() -> Mapping[str, SessionView]:
     report = UndoReport(tuple(UndoneChange(effect.target, "removed") for effect in EFFECTS))
     problem = Problem("TOOL_FAILED", "The flight provider did not answer.")
     down = happenings.LinkDown(SOCKET, "No daemon is listening.", 0.5)
-    waiting = folded([*sent(), *received(*planned(4), StepStarted(send))])
+    held = [*planned(4), StepStarted(send)]
     streaming = [*planned(5), AnswerStarted(), TextDelta(ANSWER[:320])]
     suspended = [
         *planned(3),
@@ -196,8 +196,8 @@ def states() -> Mapping[str, SessionView]:
         "running": running,
         "question": folded([*sent(), *received(*asked, InputRequested(question))]),
         "choice": folded([*sent(), *received(*asked, InputRequested(choice))]),
-        "approval": after(waiting, happenings.ApprovalsFetched(KEY, RUN, (approval,))),
-        "approval-file": after(waiting, happenings.ApprovalsFetched(KEY, RUN, (Approval(RUN, overwrite),))),
+        "approval": folded([*sent(), *received(*held, ApprovalRequested(sending, "s5"))]),
+        "approval-file": folded([*sent(), *received(*held, ApprovalRequested(overwrite, "s5"))]),
         "decision": folded([*sent(), *received(*suspended)]),
         "streaming": folded([*sent(), *received(*streaming)]),
         "done": done,

@@ -15,7 +15,6 @@ from aeon_popup.background.worker import Work
 from aeon_popup.state.happenings import (
     Accepted,
     Approval,
-    ApprovalsFetched,
     CallFailed,
     DaemonSeen,
     Happening,
@@ -31,8 +30,7 @@ from aeond_client.calls.run_calls import RunOptions
 from aeond_client.connection.retries import Retries
 from aeond_client.connection.sockets import candidates, find_socket
 from aeond_client.errors import AeondError, NoDaemonError
-from aeond_client.events import ApprovalDecided, ApprovalRequested, ChildRunEnded, RunEnded
-from aeond_client.records.runs import Resolution, Run
+from aeond_client.records.runs import Resolution
 from aeond_client.watching.following import Outage
 
 PROBE_SECONDS = 0.5
@@ -42,8 +40,6 @@ _HISTORY_RUNS = 50
 _PASSING = ("starting", "draining")
 # A person waits for the reply: three attempts within half a second.
 _RETRIES = Retries(attempts=3)
-# Events after which the approvals for which a run waits may be others.
-_APPROVAL_KINDS = (ApprovalRequested, ApprovalDecided, RunEnded, ChildRunEnded)
 
 
 class Starter(Protocol):
@@ -101,15 +97,11 @@ class Link:
 
     def decide(self, key: str, approval: Approval, *, approved: bool, scope: str) -> None:
         """Approves or denies exactly the calls that were shown: the digest identifies them."""
-        asked = approval.request
-
-        async def decide(client: AsyncClient) -> None:
-            run = await client.decide_approval(
-                approval.run_id, asked.approval_id, asked.digest, approved, scope
-            )
-            self._batches.put(_approvals_of(key, run))
-
-        self._call(key, decide)
+        run_id, asked = approval.run_id, approval.request
+        self._call(
+            key,
+            lambda client: client.decide_approval(run_id, asked.approval_id, asked.digest, approved, scope),
+        )
 
     def undo(self, key: str, run_id: str) -> None:
         async def undo(client: AsyncClient) -> None:
@@ -223,20 +215,10 @@ class Link:
                 async for event in events:
                     await self._batches.has_room()
                     self._batches.put(Received(key, event, time.time()))
-                    if isinstance(event.kind, _APPROVAL_KINDS):
-                        self._fetch(key, event.run_id)
         except AeondError as error:
             self._failed(key, error)
         finally:
             self._followed.discard(run_id)
-
-    def _fetch(self, key: str, run_id: str) -> None:
-        """Reads the pending approvals of a run."""
-
-        async def fetch(client: AsyncClient) -> None:
-            self._batches.put(_approvals_of(key, await client.get_run(run_id)))
-
-        self._call(key, fetch)
 
     async def _start_daemon(self) -> None:
         words = ("systemctl", "--user", "start", "aeond.service")
@@ -254,7 +236,3 @@ class Link:
             self._up = None
             lines = said.decode(errors="replace").splitlines() or ["failed"]
             self._note_down(f"{' '.join(words)}: {lines[0]}")
-
-
-def _approvals_of(key: str, run: Run) -> ApprovalsFetched:
-    return ApprovalsFetched(key, run.run_id, tuple(Approval(run.run_id, one) for one in run.approvals))

@@ -14,6 +14,11 @@ class Approval:
     run_id: str
     request: ApprovalRequest
 
+    @property
+    def subject(self) -> str:
+        """Identifies it among all runs, with exactly the calls that it shows: its id is unique in its run only."""
+        return f"{self.run_id}/{self.request.approval_id}/{self.request.digest}"
+
 
 @dataclass(frozen=True, slots=True)
 class Submitted:
@@ -62,15 +67,6 @@ class Opened:
 
 
 @dataclass(frozen=True, slots=True)
-class ApprovalsFetched:
-    """The approvals for which a run waits now; none: all are decided."""
-
-    key: str
-    run_id: str
-    approvals: tuple[Approval, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class LinkUp:
     """A daemon is listening on this socket."""
 
@@ -96,7 +92,9 @@ class CallFailed:
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """The user's answer or decision is on its way; the card waits for the event that confirms it."""
+    """The user's answer or decision is on its way; the card waits for the event that confirms it. `subject` is that of
+    the question, the approval or the interrupted step.
+    """
 
     key: str
     subject: str
@@ -176,7 +174,6 @@ Happening = (
     | Refused
     | Received
     | Opened
-    | ApprovalsFetched
     | LinkUp
     | LinkDown
     | DaemonSeen

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from aeon_cli.text.printable import one_line
 from aeon_cli.text.titles import effect_in_words
+from aeon_popup.state.happenings import Approval
 from aeon_popup.state.run_view import RunView, Stage
-from aeond_client.records.judgements import ApprovalRequest
 
 _SUMMARY, _BODY = 80, 300
 # Desktops show about three actions.
@@ -32,7 +32,7 @@ def notice_of(before: RunView | None, after: RunView) -> Notice | None:
         case Stage.QUESTION:
             return _question(after)
         case Stage.APPROVAL:
-            return _approval(after, after.approvals[0].request)
+            return _approval(after, after.approvals[0])
         case Stage.DECISION:
             return Notice(
                 after.key, f"Needs your decision: {_title(after)}", after.steps.suspended, urgent=True
@@ -51,26 +51,24 @@ def notice_of(before: RunView | None, after: RunView) -> Notice | None:
 
 def choice_of(action: str, run: RunView) -> bool | str | None:
     """The decision about an approval, or the answer to a question, that an action of a notification means. None for any
-    other action, and if the run waits for something else by now: a person decides only about what was shown.
+    other action, and if the run waits for something else by now: a person decides only about what was shown. Two runs below
+    the same one may ask under the same id, so an action names the subject.
     """
     word, _, shown = action.partition(":")
-    if (
-        word in {"approve", "deny"}
-        and run.stage is Stage.APPROVAL
-        and shown == run.approvals[0].request.digest
-    ):
+    if shown != run.subject:
+        return None
+    if word in {"approve", "deny"} and run.stage is Stage.APPROVAL:
         return word == "approve"
     if word.isdecimal() and run.stage is Stage.QUESTION:
-        question = run.questions[0].question
-        if shown == question.question_id and int(word) < len(question.options):
-            return question.options[int(word)]
+        options = run.questions[0].question.options
+        return options[int(word)] if int(word) < len(options) else None
     return None
 
 
 def _question(run: RunView) -> Notice:
     question = run.questions[0].question
     actions = tuple(
-        (f"{index}:{question.question_id}", one_line(option))
+        (f"{index}:{run.subject}", one_line(option))
         for index, option in enumerate(question.options[:_OPTIONS])
     )
     if len(question.options) > _OPTIONS:
@@ -78,16 +76,15 @@ def _question(run: RunView) -> Notice:
     return Notice(run.key, _cut(one_line(question.prompt), _SUMMARY), _title(run), actions, urgent=True)
 
 
-def _approval(run: RunView, approval: ApprovalRequest) -> Notice:
+def _approval(run: RunView, approval: Approval) -> Notice:
     """Approving is offered only where the notification shows the exact arguments of all calls, and no file is changed."""
-    calls = "\n".join(
-        f"{call.tool} {json.dumps(call.arguments, ensure_ascii=False)}" for call in approval.calls
-    )
-    whole = len(calls) <= _BODY and not any(preview.diff or preview.source for preview in approval.previews)
+    asked = approval.request
+    calls = "\n".join(f"{call.tool} {json.dumps(call.arguments, ensure_ascii=False)}" for call in asked.calls)
+    whole = len(calls) <= _BODY and not any(preview.diff or preview.source for preview in asked.previews)
     shown = one_line(calls) if whole else "Open the window to see what would happen."
-    deny, approve = (f"deny:{approval.digest}", "Deny"), (f"approve:{approval.digest}", "Approve")
+    deny, approve = (f"deny:{approval.subject}", "Deny"), (f"approve:{approval.subject}", "Approve")
     actions = (deny, approve) if whole else (deny,)
-    tools = ", ".join(call.tool for call in approval.calls)
+    tools = ", ".join(call.tool for call in asked.calls)
     return Notice(run.key, _cut(f"Allow {tools}?", _SUMMARY), shown, actions, urgent=True)
 
 

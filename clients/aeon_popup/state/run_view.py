@@ -8,6 +8,10 @@ from aeon_cli.text.printable import one_line
 from aeon_cli.text.titles import title_of
 from aeon_popup.state.happenings import Approval
 from aeond_client.events import (
+    ApprovalDecided,
+    ApprovalRequested,
+    BudgetExhausted,
+    CancelRequested,
     ChildRunEnded,
     ChildRunStarted,
     Event,
@@ -23,7 +27,7 @@ from aeond_client.events import (
     StepStarted,
 )
 from aeond_client.records.judgements import Question
-from aeond_client.records.runs import Plan, RunState, StepState, UndoReport
+from aeond_client.records.runs import Plan, Resolution, RunState, StepState, UndoReport
 
 # The tool whose call is a question to a person.
 _ASKING = "request_user_input"
@@ -52,14 +56,19 @@ class Asked:
     run_id: str
     question: Question
 
+    @property
+    def subject(self) -> str:
+        """Identifies it among all runs: its id is unique in its run only."""
+        return f"{self.run_id}/{self.question.question_id}"
+
 
 @dataclass(frozen=True, slots=True)
 class RunView:
     """A run. `key` is its request id, known before the daemon has named the run; `run_id` is "" until then.
 
     `titles` has the descriptions of steps by step id. `seqs` has the number of the last event of the run and of each run below it, so that an event that arrives
-    twice counts once. `sent` names the questions and approvals whose reply is on its way, and `replies` has what was
-    typed for a question so far, by the run that asked and the question. `below` is the key of the run below which the
+    twice counts once. `sent` has the subjects of questions, approvals and steps whose reply is on its way, and `replies` has
+    what was typed for a question so far, by the run that asked and the question. `below` is the key of the run below which the
     request was written.
     """
 
@@ -110,14 +119,22 @@ class RunView:
         return self.stage in {Stage.QUESTION, Stage.APPROVAL, Stage.DECISION}
 
     @property
-    def subject(self) -> str:
-        """Names the approval, the question or the step about which a person decides now; "" if there is none."""
-        if self.approvals:
-            return self.approvals[0].request.approval_id
-        if self.questions:
-            return self.questions[0].question.question_id
+    def _asked(self) -> tuple[Approval | Asked, ...]:
+        return (*self.approvals, *self.questions)
+
+    @property
+    def subjects(self) -> tuple[str, ...]:
+        """Identifies everything about which a person decides, in the order in which it is shown."""
+        asked = tuple(one.subject for one in self._asked)
+        if self.steps.state is not RunState.SUSPENDED:
+            return asked
         step = self.unknown_step
-        return step.step_id if step else ""
+        return (*asked, f"{self.run_id}/{step.step_id if step else ''}")
+
+    @property
+    def subject(self) -> str:
+        """Identifies the approval, the question or the step about which a person decides now; "" if there is none."""
+        return next(iter(self.subjects), "")
 
     @property
     def over_count(self) -> int:
@@ -138,10 +155,11 @@ class RunView:
     @property
     def waiting_steps(self) -> frozenset[str]:
         """The steps that wait for a person: their ids."""
-        own = {asked.question.step_id for asked in self.questions if asked.run_id == self.run_id}
-        below = {self.parents.get(asked.run_id, "") for asked in self.questions}
-        held = {step_id for approval in self.approvals for step_id in approval.request.step_ids}
-        return frozenset(own | below | held)
+        own = {one.question.step_id for one in self.questions if one.run_id == self.run_id}
+        mine = (one.request for one in self.approvals if one.run_id == self.run_id)
+        held = {step_id for request in mine for step_id in request.step_ids}
+        below = {self.parents.get(one.run_id, "") for one in self._asked}
+        return frozenset(own | held | below)
 
     def reply_to(self, asked: Asked) -> str:
         """What the user has typed for a question and not sent."""
@@ -164,7 +182,8 @@ class RunView:
         seqs = self.seqs | {event.run_id: event.seq} if event.seq else self.seqs
         seen = replace(self, seqs=seqs)
         run_id = self.run_id or event.run_id
-        return _own(seen, event, now) if event.run_id == run_id else _below(seen, event, now)
+        after = _own(seen, event, now) if event.run_id == run_id else _below(seen, event, now)
+        return replace(after, sent=after.sent.intersection(after.subjects)) if after.sent else after
 
 
 def _own(run: RunView, event: Event, now: float) -> RunView:
@@ -184,14 +203,10 @@ def _own(run: RunView, event: Event, now: float) -> RunView:
             return replace(run, parents=run.parents | {child_run_id: step_id})
         case ChildRunEnded(child_run_id=child_run_id):
             return _without_run(run, child_run_id)
-        case InputRequested() | InputAnswered():
-            return _asked(run, event)
-        case StepResolved():
-            return replace(run, sent=frozenset())
         case RunEnded():
-            return replace(run, questions=(), approvals=(), sent=frozenset(), replies={}, note="")
+            return replace(run, questions=(), approvals=(), replies={}, note="")
         case _:
-            return run
+            return _asked(run, event)
 
 
 def _below(run: RunView, event: Event, now: float) -> RunView:
@@ -203,15 +218,14 @@ def _below(run: RunView, event: Event, now: float) -> RunView:
         case StepStarted(step=step) if step_id:
             live = Event(run.run_id, 0, event.time, 0.0, Progress(title_of(step), step_id=step_id))
             return replace(run, steps=run.steps.after(live, now))
-        case InputRequested() | InputAnswered():
-            return _asked(run, event)
         case RunEnded():
             return _without_run(run, event.run_id)
         case _:
-            return run
+            return _asked(run, event)
 
 
 def _asked(run: RunView, event: Event) -> RunView:
+    """What a person is asked, by the run itself or by one below it."""
     match event.kind:
         case InputRequested(question=question):
             return replace(run, questions=(*run.questions, Asked(event.run_id, question)))
@@ -222,9 +236,30 @@ def _asked(run: RunView, event: Event) -> RunView:
                 if (one.run_id, one.question.question_id) != (event.run_id, question_id)
             )
             replies = {key: text for key, text in run.replies.items() if key != (event.run_id, question_id)}
-            return replace(run, questions=left, sent=run.sent - {question_id}, replies=replies, note="")
+            return replace(run, questions=left, replies=replies, note="")
+        case ApprovalRequested():
+            return _held(run, Approval(event.run_id, event.kind.approval), event.kind.step_id)
+        case ApprovalDecided(approval_id=approval_id):
+            kept = tuple(
+                one
+                for one in run.approvals
+                if (one.run_id, one.request.approval_id) != (event.run_id, approval_id)
+            )
+            return replace(run, approvals=kept, note="")
+        case CancelRequested() | BudgetExhausted() | StepResolved(step_id="", resolution=Resolution.ABORT):
+            return _without_run(run, event.run_id)
         case _:
             return run
+
+
+def _held(run: RunView, approval: Approval, step_id: str) -> RunView:
+    """The event of the first step opens an approval. That of another step, which waits for the same one, may come after the
+    decision.
+    """
+    opens = (step_id,) == approval.request.step_ids[:1] or not step_id
+    if opens and approval not in run.approvals:
+        return replace(run, approvals=(*run.approvals, approval))
+    return run
 
 
 def _titles(plan: Plan) -> dict[str, str]:
@@ -238,7 +273,7 @@ def _titles(plan: Plan) -> dict[str, str]:
 
 
 def _without_run(run: RunView, run_id: str) -> RunView:
-    """Questions and approvals of a run below that has ended are closed."""
+    """Closes the questions and approvals of a run."""
     return replace(
         run,
         questions=tuple(one for one in run.questions if one.run_id != run_id),

@@ -7,8 +7,6 @@ from enum import StrEnum
 from aeon_popup.state.drafts import Draft, Drafts, draft_at, returned, tidied, without, written
 from aeon_popup.state.happenings import (
     Accepted,
-    Approval,
-    ApprovalsFetched,
     CallFailed,
     DaemonSeen,
     Drafted,
@@ -121,8 +119,6 @@ def after(view: SessionView, happening: Happening) -> SessionView:
             known = next((run for run in view.runs if run.run_id == run_id), None)
             run = known or RunView(key, text, run_id, session_id)
             return replace(_with_run(view, run), drafts=tidied(view.drafts), writing=False)
-        case ApprovalsFetched(key=key, run_id=run_id, approvals=approvals):
-            return _changed(view, key, lambda run: _with_approvals(run, run_id, approvals))
         case CallFailed() | Sent() | StopAsked() | Undone():
             return _replied(view, happening)
         case LinkUp(socket=socket):
@@ -197,12 +193,6 @@ def _with_run(view: SessionView, run: RunView) -> SessionView:
             break
         runs.remove(droppable[-1])
     return replace(view, runs=tuple(runs), shown_key=run.key, session_id=run.session_id)
-
-
-def _with_approvals(run: RunView, run_id: str, approvals: tuple[Approval, ...]) -> RunView:
-    others = tuple(one for one in run.approvals if one.run_id != run_id)
-    left = (*others, *approvals)
-    return replace(run, approvals=left, sent=run.sent & {one.request.approval_id for one in left})
 
 
 def _changed(view: SessionView, key: str, change: Callable[[RunView], RunView]) -> SessionView:

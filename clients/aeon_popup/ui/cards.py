@@ -299,8 +299,6 @@ def card_of(run: RunView, actions: Actions, palette: Palette) -> AnyCard | None:
 
 def identity_of(run: RunView) -> str:
     """Identifies the card that a run needs, with everything that the user decides about; "" if it needs none."""
-    if run.approvals and not run.ended:
-        return f"{run.subject}/{run.approvals[0].request.digest}"
     return f"{run.stage}/{run.subject}" if run.needs_person else ""
 
 

@@ -117,8 +117,8 @@ def test_a_hidden_run_is_notified_and_answered_from_there(world: World) -> None:
     """A question of a hidden run is a notification, whose option answers it; opening the window closes it."""
     world.has(sent(), ASKED)
     (notice,) = world.notices
-    assert notice.actions == (("0:s1.1", "red"), ("1:s1.1", "blue"))
-    world.controller.reply(KEY, "1:s1.1")
+    assert notice.actions == ((f"0:{RUN}/s1.1", "red"), (f"1:{RUN}/s1.1", "blue"))
+    world.controller.reply(KEY, f"1:{RUN}/s1.1")
     assert world.daemon.of("answer") == [(KEY, RUN, "s1.1", "blue")]
     world.controller.reply(KEY, "default")
     assert len(world.screen.of("appear")) == 1
@@ -164,7 +164,7 @@ def test_an_approval_is_decided_from_its_notification(world: World) -> None:
     world.controller.view = states()["approval"]
     run = world.view.shown
     assert run is not None
-    world.controller.reply(KEY, "deny:digest")
+    world.controller.reply(KEY, f"deny:{RUN}/a1/digest")
     assert world.daemon.of("decide") == [(KEY, run.approvals[0], False, "once")]
 
 

@@ -124,6 +124,47 @@ async def test_no_event_is_lost_or_doubled_over_a_restart(
         assert window.seqs == list(range(1, len(window.seqs) + 1))
 
 
+async def test_an_approval_is_kept_when_the_daemon_ends_as_it_asks(
+    served: tuple[ScriptedDaemon, ApprovingRuns],
+) -> None:
+    """An approval is shown by its event alone, so it survives a daemon that ends right after the event; the watch that goes on
+    behind the event asks nothing a second time.
+    """
+    daemon, runs = served
+    runs.refused.add("GetRun")
+    async with opened(daemon.path) as window:
+        window.submit()
+        await window.until(lambda view: view.stage is Stage.APPROVAL)
+        await daemon.stop()
+        await window.until(lambda view: view.stage is Stage.UNAVAILABLE)
+        await daemon.start()
+        await window.until(lambda view: view.stage is Stage.APPROVAL)
+        assert runs.watches[-1] == window.seqs[-1]
+        (approval,) = window.view.runs[0].approvals
+        assert approval.request.digest == APPROVAL.digest
+        window.link.decide(KEY, approval, approved=True, scope="once")
+        await window.until(lambda view: view.stage is Stage.DONE)
+        assert runs.decided == [("a1", True)]
+
+
+async def test_a_decided_approval_is_not_asked_about_when_the_run_is_opened(
+    served: tuple[ScriptedDaemon, ApprovingRuns],
+) -> None:
+    """The replay of a run whose approval was decided ends without an open approval."""
+    daemon, _ = served
+    async with opened(daemon.path) as window:
+        window.submit()
+        await window.until(lambda view: view.stage is Stage.APPROVAL)
+        window.link.decide(KEY, window.view.runs[0].approvals[0], approved=True, scope="once")
+        await window.until(lambda view: view.stage is Stage.DONE)
+        run_id = window.view.runs[0].run_id
+    async with opened(daemon.path) as window:
+        window.view = after(window.view, happenings.Opened("opened", run_id, ""))
+        window.link.follow("opened", run_id)
+        await window.until(lambda view: view.stage is Stage.DONE)
+        assert window.view.runs[0].approvals == ()
+
+
 async def test_a_request_without_a_daemon_is_refused_and_found_again(tmp_path: Path) -> None:
     """Without a daemon the request comes back as the draft; while the window is visible, a start is noticed."""
     daemon, _ = approving_daemon(tmp_path / "d.sock")

@@ -10,7 +10,7 @@ from aeon_popup.state.run_view import RunView
 from aeon_popup.state.session import SessionView
 from aeond_client.records.judgements import ApprovalRequest
 from aeond_client.records.tools import ToolCall
-from tests.support.popup_states import states
+from tests.support.popup_states import RUN, states
 
 
 def run_of(view: SessionView) -> RunView:
@@ -21,9 +21,9 @@ def run_of(view: SessionView) -> RunView:
 @pytest.mark.parametrize(
     ("name", "summary", "actions"),
     [
-        ("choice", "Which airport do you want to leave from?", ["0:s3.1", "1:s3.1"]),
+        ("choice", "Which airport do you want to leave from?", [f"0:{RUN}/s3.1", f"1:{RUN}/s3.1"]),
         ("question", "Which airport do you want to leave from?", []),
-        ("approval", "Allow mail.send?", ["deny:digest", "approve:digest"]),
+        ("approval", "Allow mail.send?", [f"deny:{RUN}/a1/digest", f"approve:{RUN}/a1/digest"]),
         ("decision", "Needs your decision", []),
         ("done", "Done: Plan my trip", []),
         ("failed", "Failed: Plan my trip", []),
@@ -56,20 +56,22 @@ def test_long_arguments_cannot_be_approved_in_a_notification() -> None:
 
     notice = notice_of(None, replace(run, approvals=(long,)))
     assert notice is not None
-    assert [action for action, _ in notice.actions] == ["deny:digest"]
+    assert [action for action, _ in notice.actions] == [f"deny:{RUN}/a1/digest"]
 
 
 @pytest.mark.parametrize(
     ("name", "action", "choice"),
     [
-        ("choice", "1:s3.1", "Heathrow"),
-        ("choice", "2:s3.1", None),
-        ("choice", "1:s9.1", None),
+        ("choice", f"1:{RUN}/s3.1", "Heathrow"),
+        ("choice", f"2:{RUN}/s3.1", None),
+        ("choice", f"1:{RUN}/s9.1", None),
+        ("choice", "1:another/s3.1", None),
         ("choice", "default", None),
-        ("approval", "approve:digest", True),
-        ("approval", "deny:digest", False),
-        ("approval", "approve:another", None),
-        ("done", "approve:digest", None),
+        ("approval", f"approve:{RUN}/a1/digest", True),
+        ("approval", f"deny:{RUN}/a1/digest", False),
+        ("approval", f"approve:{RUN}/a1/another", None),
+        ("approval", "approve:another/a1/digest", None),
+        ("done", f"approve:{RUN}/a1/digest", None),
     ],
 )
 def test_an_action_counts_only_for_what_was_shown(name: str, action: str, choice: object) -> None:

@@ -79,7 +79,11 @@ class Controller:
         match happening:
             case happenings.Received(event=event):
                 self._trace("event", seq=event.seq, run=event.run_id, kind=type(event.kind).__name__)
-            case happenings.CallFailed(message=message):
+            case (
+                happenings.CallFailed(message=message)
+                | happenings.StartFailed(message=message)
+                | happenings.HistoryFailed(message=message)
+            ):
                 self._trace("failed", message=message)
             case happenings.Accepted(key=key, run_id=run_id):
                 self._cancel_if_stopped(key, run_id)
@@ -146,7 +150,9 @@ class Controller:
         """Starts the daemon if none is running, else sends the draft or the failed request again."""
         run = self.view.shown
         if self.view.stage is Stage.UNAVAILABLE:
-            self._daemon.start_daemon()
+            if not self.view.starting:
+                self.apply([happenings.StartAsked()])
+                self._daemon.start_daemon()
         elif self.view.writing and self.view.draft.strip():
             self.submit(self.view.draft.strip())
         elif run is not None and run.stage in {Stage.FAILED, Stage.CANCELLED}:
@@ -189,7 +195,7 @@ class Controller:
         if known is not None:
             self.apply([happenings.Selected(known.key)])
             return
-        summary = next((run for run in self.view.history if run.run_id == run_id), None)
+        summary = next((run for run in self.view.history or () if run.run_id == run_id), None)
         key = f"opened-{run_id}"
         self.apply([happenings.Opened(key, run_id, summary.text if summary else "")])
         self._daemon.follow(key, run_id)

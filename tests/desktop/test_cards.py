@@ -13,14 +13,17 @@ from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QApplication, QPushButton, QWidget
 
+from aeon_popup.state.happenings import CallFailed, HistoryFailed, HistoryListed
+from aeon_popup.state.session import after
 from aeon_popup.trace import Trace
-from aeon_popup.ui.cards import EnterButton, QuestionCard
+from aeon_popup.ui.cards import DecisionCard, EnterButton, QuestionCard
+from aeon_popup.ui.commands import Command
 from aeon_popup.ui.popup import Popup, application
 from aeon_popup.ui.theme import DARK
 from aeond_client.events import InputAnswered, InputRequested
 from aeond_client.records.judgements import Question
 from tests.support.popup_pictures import NoActions
-from tests.support.popup_states import folded, received, states
+from tests.support.popup_states import KEY, folded, history, received, states
 
 
 class Windows(QObject):
@@ -109,3 +112,30 @@ def test_a_card_makes_room_for_the_next_question(popup: Popup, ids: tuple[str, s
     popup.show_view(folded(received(InputAnswered(ids[0], "red"), first=2, run_id="first"), view))
     assert isinstance(popup.body.card, QuestionCard)
     assert (popup.body.card.asked.run_id, popup.body.card.heading.text()) == ("second", "second")
+
+
+def test_a_rejected_decision_says_why_on_its_card(popup: Popup) -> None:
+    """Why the decision about an interrupted step was rejected is a text on the card, which can be decided again."""
+    popup.show_view(after(states()["decision"], CallFailed(KEY, "The step is not interrupted.")))
+    card = popup.body.card
+    assert isinstance(card, DecisionCard)
+    assert (card.note.isVisible(), card.note.text()) == (True, "The step is not interrupted.")
+    assert all(button.isEnabled() for button in card.findChildren(QPushButton))
+
+
+def test_a_history_without_runs_says_why(popup: Popup) -> None:
+    """Instead of an empty box the history has the reason why its runs cannot be listed; with runs it has no such words."""
+    view = states()["prompt"]
+    popup.show_view(view)
+    popup.perform(Command.HISTORY)
+    for happening, words in (
+        (HistoryFailed("The daemon is overloaded."), "The daemon is overloaded."),
+        (HistoryListed(()), "There are no runs yet."),
+    ):
+        popup.show_view(after(view, happening))
+        assert not popup.body.history.isVisible()
+        assert popup.body.note.isVisible()
+        assert words in popup.body.note.text()
+    popup.show_view(after(view, HistoryListed(history())))
+    assert popup.body.history.isVisible()
+    assert not popup.body.note.isVisible()

@@ -18,11 +18,13 @@ from aeon_popup.state.happenings import (
     CallFailed,
     DaemonSeen,
     Happening,
+    HistoryFailed,
     HistoryListed,
     LinkDown,
     LinkUp,
     Received,
     Refused,
+    StartFailed,
     Undone,
 )
 from aeond_client.async_client import AsyncClient
@@ -110,11 +112,7 @@ class Link:
         self._call(key, undo)
 
     def list_history(self) -> None:
-        async def list_runs(client: AsyncClient) -> None:
-            runs = await client.list_runs(limit=_HISTORY_RUNS)
-            self._batches.put(HistoryListed(tuple(run for run in runs if not run.parent_run_id)))
-
-        self._call("", list_runs)
+        self._worker.start_soon(self._list_history)
 
     def start_daemon(self) -> None:
         """Starts the user's daemon with systemd."""
@@ -220,7 +218,19 @@ class Link:
         finally:
             self._followed.discard(run_id)
 
+    async def _list_history(self) -> None:
+        try:
+            async with self._client() as client:
+                runs = await client.list_runs(limit=_HISTORY_RUNS)
+        except AeondError as error:
+            if isinstance(error, NoDaemonError):
+                self._note_down(error.message)
+            self._batches.put(HistoryFailed(error.message))
+            return
+        self._batches.put(HistoryListed(tuple(run for run in runs if not run.parent_run_id)))
+
     async def _start_daemon(self) -> None:
+        """Reports a failure; the success is that a daemon is listening."""
         words = ("systemctl", "--user", "start", "aeond.service")
         try:
             async with asyncio.timeout(START_SECONDS):
@@ -229,10 +239,15 @@ class Link:
                 )
                 _, said = await process.communicate()
         except (OSError, TimeoutError) as error:
-            self._up = None
-            self._note_down(f"{' '.join(words)}: {str(error) or 'no reply in 30 s'}")
+            self._batches.put(StartFailed(f"{' '.join(words)}: {str(error) or 'no reply in 30 s'}"))
             return
         if process.returncode:
-            self._up = None
             lines = said.decode(errors="replace").splitlines() or ["failed"]
-            self._note_down(f"{' '.join(words)}: {lines[0]}")
+            self._batches.put(StartFailed(f"{' '.join(words)}: {lines[0]}"))
+            return
+        self._probe()
+        if not self._up:
+            place = candidates(self._socket)[0].path
+            self._batches.put(
+                StartFailed(f"aeond.service was started, but no daemon is listening on {place}.")
+            )

@@ -83,8 +83,20 @@ class LinkDown:
 
 
 @dataclass(frozen=True, slots=True)
+class StartAsked:
+    """The user asked for the start of the daemon."""
+
+
+@dataclass(frozen=True, slots=True)
+class StartFailed:
+    """The daemon was not started, for the reason in the message."""
+
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
 class CallFailed:
-    """A call failed, such as a cancellation or an answer; `key` is "" if it was not about a run."""
+    """A call about a run failed, such as a cancellation or an answer."""
 
     key: str
     message: str
@@ -120,6 +132,13 @@ class HistoryListed:
     """The most recent runs, newest first."""
 
     runs: tuple[RunSummary, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryFailed:
+    """The runs could not be listed, for the reason in the message."""
+
+    message: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,11 +196,14 @@ Happening = (
     | LinkUp
     | LinkDown
     | DaemonSeen
+    | StartAsked
+    | StartFailed
     | CallFailed
     | Sent
     | StopAsked
     | Undone
     | HistoryListed
+    | HistoryFailed
     | Drafted
     | ReplyDrafted
     | FollowUpStarted

@@ -12,6 +12,7 @@ from aeon_popup.state.happenings import (
     Drafted,
     FollowUpStarted,
     Happening,
+    HistoryFailed,
     HistoryListed,
     LinkDown,
     LinkUp,
@@ -22,6 +23,8 @@ from aeon_popup.state.happenings import (
     ReplyDrafted,
     Selected,
     Sent,
+    StartAsked,
+    StartFailed,
     StopAsked,
     Submitted,
     Undone,
@@ -48,6 +51,8 @@ class SessionView:
     """The popup's state. `shown_key` names the shown run; "" shows the prompt alone.
 
     `drafts` has the requests that were begun. The next request belongs to the session `session_id`, "" for a new one.
+    `starting` is set while the daemon is being started, and `start_problem` says why that failed. `history` is None until the
+    runs were listed, and `history_problem` says why they could not be.
     """
 
     runs: tuple[RunView, ...] = ()
@@ -61,7 +66,10 @@ class SessionView:
     retry_seconds: float = 0.0
     daemon_state: str = READY
     daemon_messages: tuple[str, ...] = ()
-    history: tuple[RunSummary, ...] = ()
+    starting: bool = False
+    start_problem: str = ""
+    history: tuple[RunSummary, ...] | None = None
+    history_problem: str = ""
 
     @property
     def shown(self) -> RunView | None:
@@ -122,22 +130,27 @@ def after(view: SessionView, happening: Happening) -> SessionView:
         case CallFailed() | Sent() | StopAsked() | Undone():
             return _replied(view, happening)
         case LinkUp(socket=socket):
-            return replace(view, link=Link.UP, socket=socket, problem="", retry_seconds=0.0)
+            up = replace(view, link=Link.UP, socket=socket, problem="", retry_seconds=0.0)
+            return replace(up, starting=False, start_problem="")
+        case StartAsked():
+            return replace(view, starting=True, start_problem="")
+        case StartFailed(message=message):
+            return replace(view, starting=False, start_problem=message if view.link is Link.DOWN else "")
         case LinkDown(socket=socket, message=message, retry_seconds=seconds):
             down = replace(view, link=Link.DOWN, socket=socket, problem=message, retry_seconds=seconds)
             return replace(down, daemon_state=READY, daemon_messages=())
         case DaemonSeen(state=state, messages=messages):
             return replace(view, daemon_state=state, daemon_messages=messages)
         case HistoryListed(runs=runs):
-            return replace(view, history=runs)
+            return replace(view, history=runs, history_problem="")
+        case HistoryFailed(message=message):
+            return replace(view, history_problem=message)
         case _:
             return _written(view, happening)
 
 
 def _replied(view: SessionView, happening: CallFailed | Sent | StopAsked | Undone) -> SessionView:
     match happening:
-        case CallFailed(key="", message=message):
-            return replace(view, problem=message)
         case CallFailed(key=key, message=message):
             return _changed(
                 view, key, lambda run: replace(run, note=message, sent=frozenset(), stopping=False)

@@ -10,7 +10,7 @@ def badge(view: SessionView) -> tuple[str, str]:
     """The stage in words and the name of its colour in a palette; no words for the empty prompt."""
     run = view.shown
     if view.stage is Stage.UNAVAILABLE:
-        return "Daemon not running", "err"
+        return ("Starting aeond…", "accent") if view.starting else ("Daemon not running", "err")
     if run is None:
         return ("", "accent") if view.daemon_state == READY else (f"Daemon {view.daemon_state}", "warn")
     if view.writing:
@@ -43,7 +43,7 @@ def meta(view: SessionView, now: float) -> str:
     """The left side of the footer: the run, its time and its calls, or the socket."""
     run = view.shown
     if view.stage is Stage.UNAVAILABLE:
-        return f"unix:{view.socket} · retrying"
+        return f"unix:{view.socket} · {'starting' if view.starting else 'retrying'}"
     if run is None:
         return _others(view)
     parts = [f"run {run.run_id[-4:]}"] if run.run_id else []
@@ -60,6 +60,8 @@ def meta(view: SessionView, now: float) -> str:
 
 def explanation(view: SessionView, run: RunView | None) -> tuple[str, str]:
     """Why there is no answer, or the last problem: a sentence in bold, and the rest."""
+    if view.stage is Stage.UNAVAILABLE and view.start_problem:
+        return "The daemon was not started.", view.start_problem
     if run is None and view.stage is Stage.UNAVAILABLE:
         return "", ""
     if run is None and view.problem:
@@ -68,6 +70,23 @@ def explanation(view: SessionView, run: RunView | None) -> tuple[str, str]:
         return _unready(view)
     if view.writing and view.problem:
         return "", view.problem
+    start, rest = _outcome(run)
+    return start, " ".join(filter(None, (rest, "" if run.needs_person else run.note)))
+
+
+def about_history(view: SessionView, found: int) -> tuple[str, str]:
+    """Why the list of recent runs is empty or old, if so; `found` is the number of runs that it shows."""
+    if view.history_problem:
+        return "The runs cannot be listed.", view.history_problem
+    if view.history is None:
+        return "", "Looking for the runs…"
+    if found:
+        return "", ""
+    return "", "No run has these words." if view.history else "There are no runs yet."
+
+
+def _outcome(run: RunView) -> tuple[str, str]:
+    """Why an ended run has no answer, or not the whole one."""
     if run.stage is Stage.FAILED:
         problem = run.steps.problem
         why = problem.message if problem else "The run ended without an answer."
@@ -79,7 +98,7 @@ def explanation(view: SessionView, run: RunView | None) -> tuple[str, str]:
     if run.steps.state is RunState.EXPIRED:
         limit = run.steps.exhausted.replace("_", " ") or "a limit"
         return "Stopped at a limit:", f"{limit}. The answer covers what was done."
-    return "", "" if run.needs_person else run.note
+    return "", ""
 
 
 def ago(seconds: float) -> str:

@@ -80,8 +80,9 @@ class Body(QScrollArea):
         """Shows the recent runs instead of a run."""
         self._hide_run(palette)
         self.keys.hide()
-        self.history.show_runs(view.history, wanted, palette)
-        self.history.show()
+        self.history.show_runs(view.history or (), wanted, palette)
+        self.history.setVisible(self.history.count() > 0)
+        self._show_note(*wording.about_history(view, self.history.count()))
 
     def show_run(self, view: SessionView, palette: Palette, *, details: bool, keys: bool) -> None:
         """Shows the run of the view, if there is one."""
@@ -123,7 +124,9 @@ class Body(QScrollArea):
             widget.hide()
 
     def _draw_note(self, view: SessionView) -> None:
-        start, rest = wording.explanation(view, view.shown)
+        self._show_note(*wording.explanation(view, view.shown))
+
+    def _show_note(self, start: str, rest: str) -> None:
         bold, plain = (part.replace("&", "&amp;").replace("<", "&lt;") for part in (start, rest))
         self.note.setText(f"<b>{bold}</b> {plain}" if bold else plain)
         self.note.setVisible(bool(start or rest))

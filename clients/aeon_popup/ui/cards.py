@@ -243,6 +243,11 @@ class DecisionCard(GuardedCard):
         )
         self.heading.setText(words)
         self.setAccessibleName(words)
+        self.note = named(QLabel(), "detail")
+        self.note.setTextFormat(Qt.TextFormat.PlainText)
+        self.note.setWordWrap(True)
+        self.note.hide()
+        self.box.addWidget(self.note)
         row = self.buttons()
         self._abort = button("Stop here", lambda: actions.resolve(Resolution.ABORT))
         self._done = button("It is done", lambda: actions.resolve(Resolution.DONE))
@@ -254,7 +259,8 @@ class DecisionCard(GuardedCard):
     def show_state(self, *, sent: bool, note: str) -> None:
         for widget in (self._abort, self._done, self._retry):
             widget.setEnabled(not sent)
-        self.heading.setToolTip(note)
+        self.note.setText(note)
+        self.note.setVisible(bool(note))
 
     def focus(self) -> None:
         self._abort.setFocus()

@@ -120,7 +120,7 @@ def offered(view: SessionView, *, history: bool = False) -> list[Offer]:
     draft = [(Command.SEND, "Draft")] if view.draft else []
     match view.stage:
         case Stage.UNAVAILABLE:
-            return [(Command.RETRY, "Start aeond"), hide]
+            return [hide] if view.starting else [(Command.RETRY, "Start aeond"), hide]
         case Stage.PLANNING | Stage.RUNNING:
             stop = (Command.STOP, "Stop")
             return [stop, (Command.DETAILS, "Details"), (Command.HIDE, "Hide (keeps running)")]

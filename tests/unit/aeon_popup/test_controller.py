@@ -80,8 +80,12 @@ def test_retry_starts_the_daemon_or_sends_the_failed_request_again(world: World)
     ((_, text, session_id),) = world.daemon.of("submit")
     assert (text, session_id) == (TEXT, "session-1")
     world.has([happenings.LinkDown("socket")])
-    world.controller.retry()
+    for _ in range(2):
+        world.controller.retry()
     assert len(world.daemon.of("start_daemon")) == 1
+    world.has([happenings.StartFailed("no such unit")])
+    world.controller.retry()
+    assert len(world.daemon.of("start_daemon")) == 2
 
 
 def test_a_reply_that_was_begun_is_kept_until_the_question_is_answered(world: World) -> None:

@@ -13,7 +13,7 @@ import pytest
 
 from aeon_popup.background.link import Link
 from aeon_popup.background.worker import Work
-from aeon_popup.state import happenings
+from aeon_popup.state import happenings, wording
 from aeon_popup.state.happenings import Happening
 from aeon_popup.state.run_view import Stage
 from aeon_popup.state.session import SessionView, after
@@ -217,17 +217,22 @@ async def test_the_history_has_the_runs_of_the_daemon(served: tuple[ScriptedDaem
         await window.until(lambda view: view.stage is Stage.APPROVAL)
         window.link.list_history()
         await window.until(lambda view: bool(view.history))
-        assert [run.run_id for run in window.view.history] == [window.view.runs[0].run_id]
+        assert [run.run_id for run in window.view.history or ()] == [window.view.runs[0].run_id]
 
 
 @pytest.mark.parametrize(
     ("code", "problem"),
-    [(0, "No daemon is listening"), (5, "systemctl --user start aeond.service: no such unit")],
+    [
+        (0, "aeond.service was started, but no daemon is listening on "),
+        (5, "systemctl --user start aeond.service: no such unit"),
+    ],
 )
 async def test_the_daemon_is_started_by_systemd(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: int, problem: str
 ) -> None:
-    """Starting the daemon asks the user's systemd for its unit; a failure is shown with the reason that systemd gives."""
+    """Starting the daemon asks the user's systemd for its unit. The window says that it is starting, and shows a failure with the
+    reason that systemd gives, or that the unit serves another socket.
+    """
     calls = tmp_path / "calls"
     os.mkfifo(calls)
     program = tmp_path / "systemctl"
@@ -239,7 +244,27 @@ async def test_the_daemon_is_started_by_systemd(
     async with opened(tmp_path / "none.sock") as window:
         window.link.look(visible=True)
         await window.until(lambda view: view.stage is Stage.UNAVAILABLE)
+        window.view = after(window.view, happenings.StartAsked())
+        assert wording.badge(window.view)[0] == "Starting aeond…"
         window.link.start_daemon()
         with anyio.fail_after(60):
             assert await anyio.to_thread.run_sync(calls.read_text) == "--user start aeond.service\n"
-        await window.until(lambda view: problem in view.problem)
+        await window.until(lambda view: not view.starting)
+        assert wording.badge(window.view)[0] == "Daemon not running"
+        assert problem in wording.explanation(window.view, None)[1]
+
+
+async def test_a_list_of_runs_that_fails_says_why(tmp_path: Path) -> None:
+    """Without a daemon the history says why it has no runs; with one it lists them, and says so where there are none."""
+    daemon, _ = approving_daemon(tmp_path / "d.sock")
+    async with opened(daemon.path) as window:
+        window.link.list_history()
+        await window.until(lambda view: bool(view.history_problem))
+        assert wording.about_history(window.view, 0) == (
+            "The runs cannot be listed.",
+            window.view.history_problem,
+        )
+        async with daemon:
+            window.link.list_history()
+            await window.until(lambda view: view.history is not None)
+            assert wording.about_history(window.view, 0) == ("", "There are no runs yet.")

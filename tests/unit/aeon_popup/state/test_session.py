@@ -59,6 +59,9 @@ ANY: list[Happening] = [
     happenings.StopAsked(KEY),
     happenings.Undone(KEY, UndoReport()),
     happenings.HistoryListed(()),
+    happenings.HistoryFailed("no daemon"),
+    happenings.StartAsked(),
+    happenings.StartFailed("no such unit"),
     happenings.DaemonSeen("starting"),
     happenings.Drafted("half a word"),
     happenings.ReplyDrafted(KEY, RUN, "s3.1", "half an answer"),
@@ -197,9 +200,12 @@ def test_a_reply_on_its_way_is_forgotten_when_it_failed() -> None:
     assert (run.sent, run.note) == (frozenset(), "too late")
 
 
-def test_a_failed_look_at_the_history_is_explained() -> None:
-    """The reason why a call failed that is about no run is shown with the prompt."""
-    assert after(SessionView(), happenings.CallFailed("", "no reply")).problem == "no reply"
+def test_a_start_of_the_daemon_is_over_when_it_listens() -> None:
+    """A daemon that listens ends its start, and a failure that arrives after that is not shown."""
+    view = folded([happenings.LinkDown(SOCKET), happenings.StartAsked()])
+    assert view.starting
+    view = folded([happenings.LinkUp(SOCKET), happenings.StartFailed("too late")], view)
+    assert (view.starting, view.start_problem) == (False, "")
 
 
 def test_a_state_is_never_changed_in_place() -> None:

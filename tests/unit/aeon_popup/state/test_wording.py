@@ -3,9 +3,9 @@
 import pytest
 
 from aeon_popup.state import wording
-from aeon_popup.state.happenings import NewStarted
+from aeon_popup.state.happenings import CallFailed, Happening, LinkDown, NewStarted, StartAsked, StartFailed
 from aeon_popup.state.session import after
-from tests.support.popup_states import SOCKET, START, states
+from tests.support.popup_states import KEY, SOCKET, START, folded, states
 
 BADGES = {
     "prompt": "",
@@ -54,6 +54,21 @@ def test_a_failure_says_what_was_kept() -> None:
     start, rest = wording.explanation(view, view.shown)
     assert start == "Failed."
     assert "did not answer. The results of 2 steps are kept" in rest
+
+
+@pytest.mark.parametrize("name", ["prompt", "running", "follow-up"])
+def test_a_daemon_that_was_not_started_says_why(name: str) -> None:
+    """A failed start is explained wherever it was asked for: at the prompt, at a run and at a follow-up."""
+    failed: list[Happening] = [LinkDown(SOCKET), StartAsked(), StartFailed("no such unit")]
+    view = folded(failed, states()[name])
+    assert wording.explanation(view, view.shown) == ("The daemon was not started.", "no such unit")
+
+
+@pytest.mark.parametrize("name", ["done", "failed", "cancelled", "expired"])
+def test_a_failed_undo_is_explained(name: str) -> None:
+    """Why the changes of a run could not be undone stands below it, however the run ended."""
+    view = after(states()[name], CallFailed(KEY, "The file is gone."))
+    assert "The file is gone." in wording.explanation(view, view.shown)[1]
 
 
 def test_a_starting_daemon_says_that_requests_wait() -> None:

@@ -9,21 +9,29 @@ import pytest
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 pytest.importorskip("PySide6.QtGui", reason="Qt is not installed here", exc_type=ImportError)
 
-from PySide6.QtCore import QEvent, QObject, Qt
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QApplication, QPushButton, QWidget
 
 from aeon_popup.state.happenings import CallFailed, HistoryFailed, HistoryListed
 from aeon_popup.state.session import after
 from aeon_popup.trace import Trace
-from aeon_popup.ui.cards import DecisionCard, EnterButton, QuestionCard
+from aeon_popup.ui.cards import ApprovalCard, DecisionCard, EnterButton, QuestionCard
 from aeon_popup.ui.commands import Command
 from aeon_popup.ui.popup import Popup, application
 from aeon_popup.ui.theme import DARK
-from aeond_client.events import InputAnswered, InputRequested
-from aeond_client.records.judgements import Question
+from aeond_client.events import (
+    ApprovalRequested,
+    InputAnswered,
+    InputRequested,
+    RunEnded,
+    StepEnded,
+    StepStarted,
+)
+from aeond_client.records.judgements import ApprovalRequest, Question
+from aeond_client.records.runs import RunState, StepState
 from tests.support.popup_pictures import NoActions
-from tests.support.popup_states import KEY, folded, history, received, states
+from tests.support.popup_states import EFFECTS, KEY, STEPS, folded, history, planned, received, sent, states
 
 
 class Windows(QObject):
@@ -139,3 +147,33 @@ def test_a_history_without_runs_says_why(popup: Popup) -> None:
     popup.show_view(after(view, HistoryListed(history())))
     assert popup.body.history.isVisible()
     assert not popup.body.note.isVisible()
+
+
+@pytest.mark.parametrize("end", [RunState.FAILED, RunState.CANCELLED, RunState.EXPIRED])
+def test_an_ended_run_lists_its_changes_and_offers_undo(popup: Popup, end: RunState) -> None:
+    """A run that ended without an answer has the list of what it changed, and Undo in the footer."""
+    deed = StepEnded("s4", StepState.SUCCEEDED, effects=EFFECTS)
+    kinds = [*planned(3), StepStarted(STEPS[3]), deed, RunEnded(end)]
+    popup.show_view(folded([*sent(), *received(*kinds)]))
+    assert popup.body.changes.isVisible()
+    assert "created: ~/Documents/lisbon.md" in popup.body.changes.accessibleName()
+    assert "Undo (Ctrl+Z)" in [one.accessibleName() for one in popup.findChildren(QPushButton)]
+
+
+def test_the_time_that_is_left_passes_on_the_card(popup: Popup, monkeypatch: pytest.MonkeyPatch) -> None:
+    """While a question or an approval is shown, the time that is left for it goes down without a new event."""
+    now = 1_000.0
+    monkeypatch.setattr("aeon_popup.ui.cards.time.time", lambda: now)
+    question = InputRequested(Question("q", "s1", "Which?", deadline_time=1_100.0))
+    approval = ApprovalRequested(ApprovalRequest("a", ("s1",), (), "d", expire_time=1_100.0), "s1")
+    for kind, words in ((question, "{} left"), (approval, "Denied if not allowed within {}")):
+        now = 1_000.0
+        popup.show_view(folded(received(kind, first=40), states()["running"]))
+        card = popup.body.card
+        assert isinstance(card, QuestionCard | ApprovalCard)
+        shown = card.hint if isinstance(card, QuestionCard) else card.note
+        assert shown.text() == words.format("1m40s")
+        now = 1_041.0
+        (timer,) = (one for one in popup.findChildren(QTimer) if one.isActive())
+        timer.timeout.emit()
+        assert shown.text() == words.format("59s")

@@ -7,10 +7,12 @@ from aeon_cli.text.printable import one_line
 from aeon_cli.text.titles import effect_in_words
 from aeon_popup.state.happenings import Approval
 from aeon_popup.state.run_view import RunView, Stage
+from aeond_client.records.runs import RunState
 
 _SUMMARY, _BODY = 80, 300
 # Desktops show about three actions.
 _OPTIONS = 3
+_CHANGES = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,13 +40,11 @@ def notice_of(before: RunView | None, after: RunView) -> Notice | None:
                 after.key, f"Needs your decision: {_title(after)}", after.steps.suspended, urgent=True
             )
         case Stage.DONE:
-            answer = after.steps.answer
-            changed = [effect_in_words(effect) for effect in answer.effects[:3]] if answer else []
-            body = "\n".join([_cut(one_line(answer.text), _BODY) if answer else "", *changed])
-            return Notice(after.key, f"Done: {_title(after)}", body)
+            stopped = after.steps.state is RunState.EXPIRED
+            text = after.steps.answer.text if after.steps.answer else ""
+            return _ended(after, "Stopped at a limit" if stopped else "Done", text)
         case Stage.FAILED:
-            why = after.steps.problem.message if after.steps.problem else ""
-            return Notice(after.key, f"Failed: {_title(after)}", _cut(one_line(why), _BODY))
+            return _ended(after, "Failed", after.steps.problem.message if after.steps.problem else "")
         case _:
             return None
 
@@ -65,14 +65,20 @@ def choice_of(action: str, run: RunView) -> bool | str | None:
     return None
 
 
+def _ended(run: RunView, how: str, text: str) -> Notice:
+    changed = [effect_in_words(effect) for effect in run.changes[:_CHANGES]]
+    return Notice(run.key, f"{how}: {_title(run)}", "\n".join([_cut(one_line(text), _BODY), *changed]))
+
+
 def _question(run: RunView) -> Notice:
+    """With the options as actions if there are few; "Answer" opens the window with the card of the question."""
     question = run.questions[0].question
     actions = tuple(
         (f"{index}:{run.subject}", one_line(option))
         for index, option in enumerate(question.options[:_OPTIONS])
     )
-    if len(question.options) > _OPTIONS:
-        actions = ()
+    if not 0 < len(question.options) <= _OPTIONS:
+        actions = (("answer", "Answer"),)
     return Notice(run.key, _cut(one_line(question.prompt), _SUMMARY), _title(run), actions, urgent=True)
 
 

@@ -28,6 +28,7 @@ from aeond_client.events import (
 )
 from aeond_client.records.judgements import Question
 from aeond_client.records.runs import Plan, Resolution, RunState, StepState, UndoReport
+from aeond_client.records.tools import RecordedEffect
 
 # The tool whose call is a question to a person.
 _ASKING = "request_user_input"
@@ -68,7 +69,8 @@ class RunView:
 
     `titles` has the descriptions of steps by step id. `seqs` has the number of the last event of the run and of each run below it, so that an event that arrives
     twice counts once. `sent` has the subjects of questions, approvals and steps whose reply is on its way, and `replies` has
-    what was typed for a question so far, by the run that asked and the question. `below` is the key of the run below which the
+    what was typed for a question so far, by the run that asked and the question. `effects` are the changes of the steps
+    that have ended. `below` is the key of the run below which the
     request was written.
     """
 
@@ -81,6 +83,7 @@ class RunView:
     parents: dict[str, str] = field(default_factory=dict)
     titles: dict[str, str] = field(default_factory=dict)
     tool_calls: int = 0
+    effects: tuple[RecordedEffect, ...] = ()
     questions: tuple[Asked, ...] = ()
     approvals: tuple[Approval, ...] = ()
     sent: frozenset[str] = frozenset()
@@ -142,10 +145,16 @@ class RunView:
         return sum(line.state in _OVER for line in self.steps.lines)
 
     @property
+    def changes(self) -> tuple[RecordedEffect, ...]:
+        """What the run changed. The list of an answer is limited in length; a run without an answer may have changed things,
+        too.
+        """
+        return self.steps.answer.effects if self.steps.answer else self.effects
+
+    @property
     def undoable(self) -> bool:
         """Whether the run recorded changes that were not yet undone."""
-        answer = self.steps.answer
-        return self.ended and answer is not None and bool(answer.effects) and self.undo is None
+        return self.ended and bool(self.changes) and self.undo is None
 
     @property
     def unknown_step(self) -> Line | None:
@@ -194,11 +203,12 @@ def _own(run: RunView, event: Event, now: float) -> RunView:
         case RunCreated(text=text, session_id=session_id, plan=plan):
             run = replace(run, titles=_titles(plan) if plan else {})
             return replace(run, text=text, session_id=session_id, run_id=event.run_id)
-        case StepEnded(used=used, step_id=step_id):
+        case StepEnded(used=used, step_id=step_id, effects=effects):
             left = tuple(
                 one for one in run.questions if one.run_id != event.run_id or one.question.step_id != step_id
             )
-            return replace(run, tool_calls=run.tool_calls + used.tool_calls, questions=left)
+            counted = replace(run, tool_calls=run.tool_calls + used.tool_calls, questions=left)
+            return replace(counted, effects=(*run.effects, *effects))
         case ChildRunStarted(step_id=step_id, child_run_id=child_run_id):
             return replace(run, parents=run.parents | {child_run_id: step_id})
         case ChildRunEnded(child_run_id=child_run_id):

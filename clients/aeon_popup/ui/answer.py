@@ -23,6 +23,8 @@ from aeon_popup.ui.theme import MONO_FAMILIES, Palette, document_style, named
 from aeond_client.records.runs import UndoReport
 
 _FEATURES = QTextDocument.MarkdownFeature.MarkdownDialectGitHub | QTextDocument.MarkdownFeature.MarkdownNoHTML
+# As many as an answer lists.
+_MOST_CHANGES = 256
 _SAFE_SCHEMES = {"http", "https", "mailto"}
 
 
@@ -143,11 +145,10 @@ class Changes(QWidget):
 
 
 def _changed(run: RunView) -> tuple[str, list[str]]:
-    answer = run.steps.answer
-    if answer is None:
-        return "", []
-    lines = [f"·  {effect_in_words(effect)}" for effect in answer.effects]
-    notes = [f"·  {one_line(note)}" for note in answer.notes]
+    lines = [f"·  {effect_in_words(effect)}" for effect in run.changes[:_MOST_CHANGES]]
+    if (more := len(run.changes) - len(lines)) > 0:
+        lines.append(f"·  and {more} more")
+    notes = [f"·  {one_line(note)}" for note in run.steps.answer.notes] if run.steps.answer else []
     if lines:
         return "CHANGED", lines + notes
     return ("NOTES", notes) if notes else ("", [])

@@ -136,6 +136,11 @@ class Body(QScrollArea):
         subject = (run.key, identity_of(run)) if run is not None and not away else ("", "")
         if subject != self._subject:
             self._replace_card(subject, run, palette)
+        self.show_time(view)
+
+    def show_time(self, view: SessionView) -> None:
+        """The state of the card and the time that is left for it."""
+        run = view.shown
         if self.card is not None and run is not None:
             self.card.show_state(sent=run.subject in run.sent, note=run.note)
 

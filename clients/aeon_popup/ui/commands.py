@@ -118,6 +118,7 @@ def offered(view: SessionView, *, history: bool = False) -> list[Offer]:
     if view.writing and view.stage is not Stage.UNAVAILABLE:
         return [(Command.HISTORY, "History"), (Command.SEND, "Send"), hide]
     draft = [(Command.SEND, "Draft")] if view.draft else []
+    undo = [(Command.UNDO, "Undo")] if run and run.undoable and view.link is not Link.DOWN else []
     match view.stage:
         case Stage.UNAVAILABLE:
             return [hide] if view.starting else [(Command.RETRY, "Start aeond"), hide]
@@ -137,12 +138,12 @@ def offered(view: SessionView, *, history: bool = False) -> list[Offer]:
                 *draft,
                 (Command.RETRY, "Retry"),
                 (Command.COPY, "Copy error"),
+                *undo,
                 (Command.NEW, "New"),
                 hide,
             ]
         case Stage.CANCELLED:
-            return [*draft, (Command.RETRY, "Retry"), (Command.NEW, "New"), hide]
+            return [*draft, (Command.RETRY, "Retry"), *undo, (Command.NEW, "New"), hide]
         case _:
-            undo = [(Command.UNDO, "Undo")] if run and run.undoable and view.link is not Link.DOWN else []
             more = [(Command.COPY, "Copy"), *undo, (Command.DETAILS, "Details"), (Command.NEW, "New")]
             return [*more, *(draft or [(Command.HISTORY, "History")]), hide]

@@ -177,6 +177,7 @@ class Popup(Window):
         if self._motion:
             self.body.plan.turn(time.monotonic())
         self.footer.show_time(self._view)
+        self.body.show_time(self._view)
         if self.body.catch_up(self._view, self.palette_of_theme):
             self._fit()
 

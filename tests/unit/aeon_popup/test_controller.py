@@ -130,6 +130,16 @@ def test_a_hidden_run_is_notified_and_answered_from_there(world: World) -> None:
     assert world.closed == [KEY]
 
 
+def test_answer_in_a_notification_opens_the_window(world: World) -> None:
+    """The action Answer of a question with a field opens the window with that question, and answers nothing."""
+    world.has(sent(), received(*planned(), InputRequested(Question("s1.1", "s1", "What?"))))
+    world.controller.start_new()
+    ((action, label),) = world.notices[0].actions
+    world.controller.reply(KEY, action)
+    assert (label, world.daemon.of("answer")) == ("Answer", [])
+    assert (world.view.stage, len(world.screen.of("appear"))) == (Stage.QUESTION, 1)
+
+
 def test_a_visible_run_is_not_notified(world: World) -> None:
     """The run that the visible window shows is not notified; another one that needs a person is."""
     world.controller.visible()

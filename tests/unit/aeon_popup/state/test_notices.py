@@ -6,11 +6,11 @@ import pytest
 
 from aeon_popup.state.happenings import Approval
 from aeon_popup.state.notices import choice_of, notice_of
-from aeon_popup.state.run_view import RunView
+from aeon_popup.state.run_view import Asked, RunView
 from aeon_popup.state.session import SessionView
-from aeond_client.records.judgements import ApprovalRequest
+from aeond_client.records.judgements import ApprovalRequest, Question
 from aeond_client.records.tools import ToolCall
-from tests.support.popup_states import RUN, states
+from tests.support.popup_states import EFFECTS, RUN, states
 
 
 def run_of(view: SessionView) -> RunView:
@@ -22,11 +22,12 @@ def run_of(view: SessionView) -> RunView:
     ("name", "summary", "actions"),
     [
         ("choice", "Which airport do you want to leave from?", [f"0:{RUN}/s3.1", f"1:{RUN}/s3.1"]),
-        ("question", "Which airport do you want to leave from?", []),
+        ("question", "Which airport do you want to leave from?", ["answer"]),
         ("approval", "Allow mail.send?", [f"deny:{RUN}/a1/digest", f"approve:{RUN}/a1/digest"]),
         ("decision", "Needs your decision", []),
         ("done", "Done: Plan my trip", []),
         ("failed", "Failed: Plan my trip", []),
+        ("expired", "Stopped at a limit: Plan my trip", []),
     ],
 )
 def test_a_run_that_needs_or_finished_something_is_notified(
@@ -38,6 +39,25 @@ def test_a_run_that_needs_or_finished_something_is_notified(
     assert notice is not None
     assert notice.summary.startswith(summary)
     assert [action for action, _ in notice.actions] == actions
+
+
+def test_more_options_than_a_notification_has_are_answered_in_the_window() -> None:
+    """A question with many options has the action Answer, which opens the window."""
+    run = run_of(states()["choice"])
+    asked = Asked(RUN, Question("s3.1", "s3", "Which?", options=("a", "b", "c", "d")))
+    notice = notice_of(None, replace(run, questions=(asked,)))
+    assert notice is not None
+    assert notice.actions == (("answer", "Answer"),)
+
+
+def test_the_notification_of_a_failure_lists_changes() -> None:
+    """What a run changed before it failed stands in its notification, below the reason."""
+    notice = notice_of(None, replace(run_of(states()["failed"]), effects=EFFECTS))
+    assert notice is not None
+    assert notice.body.splitlines()[1:] == [
+        "created: ~/Documents/lisbon.md (2.1 kB)",
+        "remembered: trip/lisbon/flight",
+    ]
 
 
 def test_progress_and_repeats_are_not_notified() -> None:
@@ -67,6 +87,7 @@ def test_long_arguments_cannot_be_approved_in_a_notification() -> None:
         ("choice", f"1:{RUN}/s9.1", None),
         ("choice", "1:another/s3.1", None),
         ("choice", "default", None),
+        ("question", "answer", None),
         ("approval", f"approve:{RUN}/a1/digest", True),
         ("approval", f"deny:{RUN}/a1/digest", False),
         ("approval", f"approve:{RUN}/a1/another", None),

@@ -1,5 +1,6 @@
 """A run of the popup, folded from its events."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -23,7 +24,7 @@ from aeond_client.events import (
 )
 from aeond_client.records.judgements import Question
 from aeond_client.records.runs import Answer, Plan, PlanStep, RunState, StepState
-from tests.support.popup_states import KEY, RUN, STEPS, TEXT, planned, states
+from tests.support.popup_states import EFFECTS, KEY, RUN, STEPS, TEXT, planned, states
 
 CHILD = "child"
 
@@ -119,3 +120,14 @@ def test_only_recorded_changes_can_be_undone() -> None:
     assert (done.undoable, undone.undoable) == (True, False)
     assert done.steps.answer is not None
     assert isinstance(done.steps.answer, Answer)
+
+
+@pytest.mark.parametrize("state", [RunState.FAILED, RunState.CANCELLED, RunState.EXPIRED])
+def test_changes_of_a_run_without_an_answer_can_be_undone(state: RunState) -> None:
+    """A run that ended without an answer lists what its steps changed, and can be undone once it has ended."""
+    deed = StepEnded("s4", StepState.SUCCEEDED, effects=EFFECTS)
+    at_work = [*planned(3), StepStarted(STEPS[3]), deed]
+    assert not folded(numbered(*at_work)).undoable
+    run = folded(numbered(*at_work, RunEnded(state)))
+    assert (run.changes, run.undoable) == (EFFECTS, True)
+    assert not folded(numbered(*planned(4), RunEnded(state))).undoable

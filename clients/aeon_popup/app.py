@@ -104,7 +104,8 @@ def run(options: Options) -> int:
             case "quit":
                 app.quit()
             case "yield":
-                _show_the_other()
+                if options.show:
+                    _show_the_other()
                 app.quit()
             case _:
                 controller.act(action)
@@ -187,7 +188,7 @@ def _seat() -> Seat | NoSeat:
 
 
 def _show_the_other() -> None:
-    """Another instance has the name: it is shown instead of this one."""
+    """Another instance has the name: its window is shown instead."""
     try:
         send_action("show")
     except NoBusError as error:

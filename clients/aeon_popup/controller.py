@@ -196,7 +196,7 @@ class Controller:
             self.apply([happenings.Selected(known.key)])
             return
         summary = next((run for run in self.view.history or () if run.run_id == run_id), None)
-        key = f"opened-{run_id}"
+        key = happenings.key_of(run_id)
         self.apply([happenings.Opened(key, run_id, summary.text if summary else "")])
         self._daemon.follow(key, run_id)
 

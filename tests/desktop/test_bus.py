@@ -10,9 +10,18 @@ import pytest
 
 from aeon_popup.toggle import NoBusError, send_action
 from aeond_client import Client, RunOptions
+from aeond_client.events import InputRequested
 from tests.support.daemon_process import DaemonProcess
 from tests.support.desktop_bus import Notifications
-from tests.support.desktop_session import DEADLINE_SECONDS, Popup, Session, Traced, XSession, start_bus
+from tests.support.desktop_session import (
+    DEADLINE_SECONDS,
+    Popup,
+    Session,
+    Traced,
+    XSession,
+    armed_popup,
+    start_bus,
+)
 from tests.support.dunst import Dunst, needs_dunst
 from tests.support.ledgers import Gate
 from tests.support.popup_script import QUESTION, asking
@@ -34,12 +43,21 @@ def test_new_hide_and_show_open_and_close_the_window(lonely: Popup) -> None:
         lonely.wait_for(what, since)
 
 
-def test_a_second_instance_shows_the_first(lonely: Popup, tmp_path: Path) -> None:
-    """Starting the program again shows the window that exists and ends with success."""
+@pytest.mark.parametrize(("arguments", "shown"), [([], 2), (["--background"], 1)])
+def test_a_second_instance_shows_the_first(
+    lonely: Popup, tmp_path: Path, arguments: list[str], shown: int
+) -> None:
+    """Starting the program again shows the window that exists and ends with success; with `--background` it only ends."""
     since = lonely.seen()
-    with Popup(lonely.session, tmp_path / "none.sock") as second:
-        assert second.process.wait(DEADLINE_SECONDS) == 0
-    lonely.wait_for("shown", since)
+    command = [sys.executable, "-m", "aeon_popup", "--socket", str(tmp_path / "none.sock"), *arguments]
+    subprocess.run(command, env=lonely.session.environment, check=True, timeout=DEADLINE_SECONDS)
+    if shown == 2:
+        lonely.wait_for("shown", since)
+    send_action("hide", lonely.session.environment)
+    before = lonely.seen()
+    send_action("show", lonely.session.environment)
+    lonely.wait_for("shown", before)
+    assert len(lonely.all("shown", since)) == shown
 
 
 def test_an_unknown_action_is_an_error(lonely: Popup) -> None:
@@ -126,3 +144,21 @@ def test_a_hidden_question_is_a_notification_with_its_options(
         assert (done.summary, done.replaces) == (f"Done: {QUESTION}", shown.number)
         notifications.invoke(done, "default")
         popup.wait_for("stage", since, stage="done")
+
+
+def test_a_popup_that_is_started_again_notifies_what_waits(
+    session: XSession, gate: Gate, daemon: DaemonProcess
+) -> None:
+    """A run that waited for an answer when the popup was started becomes a notification, which answers it."""
+    with Client(str(daemon.socket)) as client, Notifications(session) as notifications:
+        run_id = client.create_run(QUESTION, RunOptions(plan=asking(gate))).run_id
+        gate.held()
+        gate.open()
+        with client.watch(run_id) as events:
+            next(event for event in events if isinstance(event.kind, InputRequested))
+        with armed_popup(session, daemon.socket) as popup:
+            shown = notifications.next()
+            assert shown.summary == "Which colour?"
+            notifications.invoke(shown, f"1:{run_id}/s2.1")
+            popup.wait_for("event", kind="RunEnded", run=run_id)
+        assert client.get_run(run_id).steps[1].output == "blue"

@@ -5,6 +5,7 @@ from typing import Any
 
 import grpc
 import grpc.aio
+from google.protobuf.timestamp_pb2 import Timestamp
 
 from aeond.api.v1 import (
     events_pb2,
@@ -35,6 +36,27 @@ class ApprovingRuns(ScriptedRuns):
         super().__init__()
         self.decided: list[tuple[str, bool]] = []
         self.refused: set[str] = set()  # the calls that find no daemon
+        self.created: dict[str, Timestamp] = {}  # by run; a run without a time is old
+
+    async def CreateRun(self, request: runs_pb2.CreateRunRequest, context: Any) -> Any:  # noqa: N802 - the contract's name
+        reply = await super().CreateRun(request, context)
+        self.created.setdefault(reply.run.run_id, Timestamp()).GetCurrentTime()
+        return reply
+
+    async def ListRuns(self, request: runs_pb2.ListRunsRequest, context: Any) -> Any:  # noqa: N802 - the contract's
+        reply = await super().ListRuns(request, context)
+        for run in reply.runs:
+            run.created_time.CopyFrom(self.created.get(run.run_id, Timestamp()))
+        return reply
+
+    def has_run(self, run_id: str, parent_run_id: str = "", *kinds: Any) -> ScriptedRun:
+        """Adds a run that nobody waits for."""
+        run = self.runs[run_id] = ScriptedRun(run_id, runs_pb2.CreateRunRequest())
+        created = wire_events.created(run_id)
+        created.parent_run_id = parent_run_id
+        for kind in (created, *kinds):
+            run.append(kind)
+        return run
 
     async def GetRun(self, request: runs_pb2.GetRunRequest, context: Any) -> Any:  # noqa: N802 - the contract's name
         if "GetRun" in self.refused:

@@ -6,10 +6,13 @@ of gRPC; a followed run has one connection, which is replaced after an outage.
 
 import asyncio
 import math
+import os
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
+from contextlib import suppress
 from typing import Any, Protocol
 
+from aeon_popup.background import units
 from aeon_popup.background.batches import Batches
 from aeon_popup.background.worker import Work
 from aeon_popup.state.happenings import (
@@ -17,6 +20,7 @@ from aeon_popup.state.happenings import (
     Approval,
     CallFailed,
     DaemonSeen,
+    Found,
     Happening,
     HistoryFailed,
     HistoryListed,
@@ -26,18 +30,25 @@ from aeon_popup.state.happenings import (
     Refused,
     StartFailed,
     Undone,
+    key_of,
 )
 from aeond_client.async_client import AsyncClient
 from aeond_client.calls.run_calls import RunOptions
 from aeond_client.connection.retries import Retries
 from aeond_client.connection.sockets import candidates, find_socket
 from aeond_client.errors import AeondError, NoDaemonError
-from aeond_client.records.runs import Resolution
+from aeond_client.records.runs import Resolution, RunState, RunSummary
+from aeond_client.socket_address import SocketSource
 from aeond_client.watching.following import Outage
 
 PROBE_SECONDS = 0.5
-START_SECONDS = 30.0
 _HISTORY_RUNS = 50
+_FOUND_RUNS = 8
+# Runs that are looked through for those that people requested.
+_MOST_LISTED = 2_000
+# Pauses between the looks for unfinished runs, while no daemon answers: it may start together with the popup.
+_PAUSES = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0)
+_UNFINISHED = (RunState.PENDING, RunState.RUNNING, RunState.AWAITING_INPUT, RunState.SUSPENDED)
 # States of the daemon that end by themselves, so that it is worth to look again.
 _PASSING = ("starting", "draining")
 # A person waits for the reply: three attempts within half a second.
@@ -65,10 +76,13 @@ class Link:
         self._looking = asyncio.Event()
         self._followed: set[str] = set()
         self._up: bool | None = None
+        self._came_up = asyncio.Event()
+        self._started = time.time()
         self._seen = False  # the state of the daemon needs no further look
 
     def start(self) -> None:
         self._worker.start_soon(self._monitor)
+        self._worker.start_soon(self._find_runs)
 
     def taken(self) -> None:
         """The receiver has applied the last batch."""
@@ -152,6 +166,7 @@ class Link:
     def _note_up(self, path: str) -> None:
         if self._up is not True:
             self._up = True
+            self._came_up.set()
             self._batches.put(LinkUp(path))
 
     def _note_down(self, message: str) -> None:
@@ -221,33 +236,68 @@ class Link:
     async def _list_history(self) -> None:
         try:
             async with self._client() as client:
-                runs = await client.list_runs(limit=_HISTORY_RUNS)
+                runs = await _roots(client, _HISTORY_RUNS)
         except AeondError as error:
             if isinstance(error, NoDaemonError):
                 self._note_down(error.message)
             self._batches.put(HistoryFailed(error.message))
             return
-        self._batches.put(HistoryListed(tuple(run for run in runs if not run.parent_run_id)))
+        self._batches.put(HistoryListed(runs))
+
+    async def _find_runs(self) -> None:
+        """Follows the user's runs that had not ended when the popup was started. A daemon that only a request would start is not
+        started for that.
+        """
+        pauses = iter(_PAUSES)
+        while True:
+            self._came_up.clear()
+            asleep = await self._is_asleep()
+            if not asleep and await self._found_runs():
+                return
+            with suppress(TimeoutError):
+                async with asyncio.timeout(None if asleep else next(pauses, None)):
+                    await self._came_up.wait()
+
+    async def _is_asleep(self) -> bool:
+        sources = {address.source for address in candidates(self._socket)}
+        if SocketSource.USER in sources and await units.is_asleep(user=True):
+            return True
+        return SocketSource.SYSTEM in sources and await units.is_asleep(user=False)
+
+    async def _found_runs(self) -> bool:
+        """Whether the runs could be listed."""
+        try:
+            async with self._client() as client:
+                runs = await _roots(client, _FOUND_RUNS, _UNFINISHED)
+        except AeondError:
+            return False
+        for run in runs:
+            # Root lists the runs of all users. What was created since is followed by whoever created it here.
+            if run.uid in {-1, os.getuid()} and run.created_time < self._started:
+                key = key_of(run.run_id)
+                self._batches.put(Found(key, run.run_id, run.text, run.last_seq))
+                self.follow(key, run.run_id)
+        return True
 
     async def _start_daemon(self) -> None:
-        """Reports a failure; the success is that a daemon is listening."""
-        words = ("systemctl", "--user", "start", "aeond.service")
-        try:
-            async with asyncio.timeout(START_SECONDS):
-                process = await asyncio.create_subprocess_exec(
-                    *words, stdin=asyncio.subprocess.DEVNULL, stderr=asyncio.subprocess.PIPE
-                )
-                _, said = await process.communicate()
-        except (OSError, TimeoutError) as error:
-            self._batches.put(StartFailed(f"{' '.join(words)}: {str(error) or 'no reply in 30 s'}"))
-            return
-        if process.returncode:
-            lines = said.decode(errors="replace").splitlines() or ["failed"]
-            self._batches.put(StartFailed(f"{' '.join(words)}: {lines[0]}"))
-            return
-        self._probe()
-        if not self._up:
-            place = candidates(self._socket)[0].path
-            self._batches.put(
-                StartFailed(f"aeond.service was started, but no daemon is listening on {place}.")
-            )
+        """Reports a failure; a success shows itself when a daemon is listening."""
+        problem = await units.start()
+        if not problem:
+            self._probe()
+            if not self._up:
+                place = candidates(self._socket)[0].path
+                problem = f"aeond.service was started, but no daemon is listening on {place}."
+        if problem:
+            self._batches.put(StartFailed(problem))
+
+
+async def _roots(client: AsyncClient, wanted: int, states: Iterable[RunState] = ()) -> tuple[RunSummary, ...]:
+    """The newest runs that people requested. The daemon lists the runs that these started, too, so a longer list follows a short
+    one that has too few of them.
+    """
+    for limit in (wanted, 10 * wanted, _MOST_LISTED):
+        listed = await client.list_runs(states=states, limit=limit)
+        roots = tuple(run for run in listed if not run.parent_run_id)
+        if len(roots) >= wanted or len(listed) < limit:
+            break
+    return roots[:wanted]

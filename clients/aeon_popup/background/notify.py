@@ -8,6 +8,7 @@ from dbus_fast import Message, MessageType, Variant
 from dbus_fast.aio import MessageBus
 from dbus_fast.errors import DBusFastError
 
+from aeon_popup.hotkey.portal import hand_on_token
 from aeon_popup.state.notices import Notice
 
 _NAME = "org.freedesktop.Notifications"
@@ -86,7 +87,9 @@ class Notifier:
 
     def _signalled(self, message: Message) -> None:
         key = next((key for key, number in self._ids.items() if message.body[:1] == [number]), "")
-        if key and message.member == "ActionInvoked":
+        if key and message.member == "ActivationToken":  # comes before the action, which may open the window
+            hand_on_token(message.body[1])
+        elif key and message.member == "ActionInvoked":
             self._act(key, message.body[1])
         elif key and message.member == "NotificationClosed":
             del self._ids[key]

@@ -20,6 +20,11 @@ class Approval:
         return f"{self.run_id}/{self.request.approval_id}/{self.request.digest}"
 
 
+def key_of(run_id: str) -> str:
+    """The key of a run that this popup did not submit."""
+    return f"opened-{run_id}"
+
+
 @dataclass(frozen=True, slots=True)
 class Submitted:
     """The user sent a request. `key` is its request id: a repeat with the same key creates no second run."""
@@ -63,7 +68,16 @@ class Opened:
     key: str
     run_id: str
     text: str
-    session_id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A run that had not ended when the popup was started. Its events follow from the first one; those up to `last_seq` are old."""
+
+    key: str
+    run_id: str
+    text: str
+    last_seq: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,6 +207,7 @@ Happening = (
     | Refused
     | Received
     | Opened
+    | Found
     | LinkUp
     | LinkDown
     | DaemonSeen

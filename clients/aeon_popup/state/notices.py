@@ -28,7 +28,10 @@ class Notice:
 
 def notice_of(before: RunView | None, after: RunView) -> Notice | None:
     """The notification for this change of a run; None if it needs none."""
-    if before is not None and (before.stage, before.subject) == (after.stage, after.subject):
+    if after.is_past:
+        return None
+    noted = None if before is None or before.is_past else (before.stage, before.subject)
+    if noted == (after.stage, after.subject):
         return None
     match after.stage:
         case Stage.QUESTION:

@@ -70,7 +70,7 @@ class RunView:
     `titles` has the descriptions of steps by step id. `seqs` has the number of the last event of the run and of each run below it, so that an event that arrives
     twice counts once. `sent` has the subjects of questions, approvals and steps whose reply is on its way, and `replies` has
     what was typed for a question so far, by the run that asked and the question. `effects` are the changes of the steps
-    that have ended. `below` is the key of the run below which the
+    that have ended. Events up to `past_seq` happened before the popup was started. `below` is the key of the run below which the
     request was written.
     """
 
@@ -89,6 +89,7 @@ class RunView:
     sent: frozenset[str] = frozenset()
     replies: dict[tuple[str, str], str] = field(default_factory=dict)
     below: str = ""
+    past_seq: int = 0
     stopping: bool = False
     undo: UndoReport | None = None
     note: str = ""
@@ -112,6 +113,11 @@ class RunView:
         if self.steps.state is RunState.SUSPENDED:
             return Stage.DECISION
         return Stage.RUNNING if self.steps.lines else Stage.PLANNING
+
+    @property
+    def is_past(self) -> bool:
+        """Whether this is an earlier state of the run, because events from before the start of the popup are missing."""
+        return self.seqs.get(self.run_id, 0) < self.past_seq
 
     @property
     def ended(self) -> bool:

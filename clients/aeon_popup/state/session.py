@@ -11,6 +11,7 @@ from aeon_popup.state.happenings import (
     DaemonSeen,
     Drafted,
     FollowUpStarted,
+    Found,
     Happening,
     HistoryFailed,
     HistoryListed,
@@ -50,15 +51,13 @@ class Link(StrEnum):
 class SessionView:
     """The popup's state. `shown_key` names the shown run; "" shows the prompt alone.
 
-    `drafts` has the requests that were begun. The next request belongs to the session `session_id`, "" for a new one.
-    `starting` is set while the daemon is being started, and `start_problem` says why that failed. `history` is None until the
+    `drafts` has the requests that were begun. `starting` is set while the daemon is being started, and `start_problem` says why that failed. `history` is None until the
     runs were listed, and `history_problem` says why they could not be.
     """
 
     runs: tuple[RunView, ...] = ()
     shown_key: str = ""
     drafts: Drafts = ()
-    session_id: str = ""
     writing: bool = True
     link: Link = Link.UNKNOWN
     socket: str = ""
@@ -77,6 +76,11 @@ class SessionView:
 
     def run(self, key: str) -> RunView | None:
         return next((run for run in self.runs if run.key == key), None) if key else None
+
+    @property
+    def session_id(self) -> str:
+        """The session of the next request, which is that of the shown run; "" for a new one."""
+        return self.shown.session_id if self.shown else ""
 
     @property
     def draft(self) -> str:
@@ -119,14 +123,17 @@ def after(view: SessionView, happening: Happening) -> SessionView:
             )
             return _with_run(replace(view, drafts=tidied(left), problem="", writing=False), fresh)
         case Accepted(key=key, run_id=run_id, session_id=session_id):
-            named = _changed(view, key, lambda run: replace(run, run_id=run_id, session_id=session_id))
-            return replace(named, session_id=session_id) if key == view.shown_key else named
+            return _changed(view, key, lambda run: replace(run, run_id=run_id, session_id=session_id))
         case Refused(key=key, message=message):
             return _refused(view, key, message)
-        case Opened(key=key, run_id=run_id, text=text, session_id=session_id):
+        case Opened(key=key, run_id=run_id, text=text):
             known = next((run for run in view.runs if run.run_id == run_id), None)
-            run = known or RunView(key, text, run_id, session_id)
+            run = known or RunView(key, text, run_id)
             return replace(_with_run(view, run), drafts=tidied(view.drafts), writing=False)
+        case Found(key=key, run_id=run_id, text=text, last_seq=last_seq):
+            known = next((run for run in view.runs if run.run_id == run_id), None)
+            found = RunView(key, text, run_id, past_seq=last_seq)
+            return view if known else replace(view, runs=(*view.runs, found))
         case CallFailed() | Sent() | StopAsked() | Undone():
             return _replied(view, happening)
         case LinkUp(socket=socket):
@@ -174,12 +181,11 @@ def _written(view: SessionView, happening: Happening) -> SessionView:
             )
         case FollowUpStarted(text=text) if view.shown is not None:
             drafts = written(view.drafts, view.shown_key, view.draft + text)
-            return replace(view, drafts=drafts, session_id=view.shown.session_id, writing=True)
+            return replace(view, drafts=drafts, writing=True)
         case NewStarted():
-            return replace(view, shown_key="", drafts=tidied(view.drafts), session_id="", writing=True)
-        case Selected(key=key) if (run := view.run(key)) is not None:
-            drafts = tidied(view.drafts)
-            return replace(view, shown_key=key, session_id=run.session_id, drafts=drafts, writing=False)
+            return replace(view, shown_key="", drafts=tidied(view.drafts), writing=True)
+        case Selected(key=key) if view.run(key) is not None:
+            return replace(view, shown_key=key, drafts=tidied(view.drafts), writing=False)
         case _:
             return view
 
@@ -194,18 +200,19 @@ def _refused(view: SessionView, key: str, message: str) -> SessionView:
     drafts = returned(view.drafts, Draft(run.text, place, key), shown=shown)
     runs = tuple(one for one in view.runs if one.key != key)
     kept = replace(view, runs=runs, drafts=drafts, problem=message)
-    return replace(kept, shown_key=place, session_id=run.session_id, writing=True) if shown else kept
+    return replace(kept, shown_key=place, writing=True) if shown else kept
 
 
 def _with_run(view: SessionView, run: RunView) -> SessionView:
-    """Shows the run; drops the oldest ended runs beyond the limit."""
+    """Shows the run; drops the oldest ended runs beyond the limit, but not the one below which the run was written."""
     runs = [run, *(one for one in view.runs if one.key != run.key)]
     while len(runs) > KEPT_RUNS:
-        droppable = [one for one in runs[1:] if one.ended and not draft_at(view.drafts, one.key).text]
+        places = {run.below, *(draft.place for draft in view.drafts if draft.text)}
+        droppable = [one for one in runs[1:] if one.ended and one.key not in places]
         if not droppable:
             break
         runs.remove(droppable[-1])
-    return replace(view, runs=tuple(runs), shown_key=run.key, session_id=run.session_id)
+    return replace(view, runs=tuple(runs), shown_key=run.key)
 
 
 def _changed(view: SessionView, key: str, change: Callable[[RunView], RunView]) -> SessionView:

@@ -14,7 +14,7 @@ def badge(view: SessionView) -> tuple[str, str]:
     if run is None:
         return ("", "accent") if view.daemon_state == READY else (f"Daemon {view.daemon_state}", "warn")
     if view.writing:
-        return "Follow-up", "accent"
+        return "Follow-up" if run.session_id else "New session", "accent"
     if run.stopping and not run.ended:
         return "Stopping…", "warn"
     match run.stage:
@@ -70,6 +70,8 @@ def explanation(view: SessionView, run: RunView | None) -> tuple[str, str]:
         return _unready(view)
     if view.writing and view.problem:
         return "", view.problem
+    if view.writing and not run.session_id:
+        return "", "This run has no session: the request starts a new one, without the answer as its context."
     start, rest = _outcome(run)
     return start, " ".join(filter(None, (rest, "" if run.needs_person else run.note)))
 

@@ -14,7 +14,7 @@ from aeon_popup.trace import Trace
 from aeond_client.events import InputAnswered, InputRequested, RunEnded, StepStarted
 from aeond_client.records.judgements import Question
 from aeond_client.records.runs import Problem, Resolution, RunState
-from tests.support.popup_states import KEY, RUN, STEPS, TEXT, planned, received, sent, states
+from tests.support.popup_states import KEY, RUN, SESSION, STEPS, TEXT, planned, received, sent, states
 
 
 class Noted:
@@ -140,6 +140,18 @@ def test_answer_in_a_notification_opens_the_window(world: World) -> None:
     assert (world.view.stage, len(world.screen.of("appear"))) == (Stage.QUESTION, 1)
 
 
+def test_only_the_present_of_a_found_run_is_notified(world: World) -> None:
+    """Of a run from before the start of the popup, what was answered at that time is not notified; what is open is, once."""
+    answered = [*ASKED, *received(InputAnswered("s1.1", "red"), first=len(ASKED) + 1)]
+    open_now = received(InputRequested(Question("s1.2", "s1", "And then?")), first=len(answered) + 1)
+    world.has([happenings.Found(KEY, RUN, TEXT, len(answered) + 1)])
+    for happening in [*answered, *open_now]:
+        world.has([happening])
+    assert [notice.summary for notice in world.notices] == ["And then?"]
+    world.has([happenings.LinkUp("socket")])
+    assert len(world.notices) == 1
+
+
 def test_a_visible_run_is_not_notified(world: World) -> None:
     """The run that the visible window shows is not notified; another one that needs a person is."""
     world.controller.visible()
@@ -195,6 +207,15 @@ def test_a_run_of_the_history_is_followed_once(world: World) -> None:
         world.controller.open_run("run-9")
     assert world.daemon.of("follow") == [("opened-run-9", "run-9")]
     assert world.view.stage is Stage.PLANNING
+
+
+def test_a_failed_run_of_the_history_is_retried_in_its_session(world: World) -> None:
+    """Retry of a run that was opened from the history sends its request in the session to which it belongs."""
+    world.controller.open_run(RUN)
+    world.has(received(*planned(1), RunEnded(RunState.FAILED), key=world.view.shown_key))
+    world.controller.retry()
+    ((_, text, session_id),) = world.daemon.of("submit")
+    assert (text, session_id) == (TEXT, SESSION)
 
 
 def test_actions_of_the_desktop_move_the_window(world: World) -> None:

@@ -17,8 +17,9 @@ from aeon_popup.state import happenings, wording
 from aeon_popup.state.happenings import Happening
 from aeon_popup.state.run_view import Stage
 from aeon_popup.state.session import SessionView, after
-from aeond.api.v1 import daemon_pb2
+from aeond.api.v1 import daemon_pb2, runs_pb2
 from aeond_client.records.tools import ToolCall
+from tests.support import wire_events
 from tests.support.popup_daemon import APPROVAL, ApprovingRuns, approving_daemon
 from tests.support.scripted_daemon import ScriptedDaemon
 
@@ -218,6 +219,47 @@ async def test_the_history_has_the_runs_of_the_daemon(served: tuple[ScriptedDaem
         window.link.list_history()
         await window.until(lambda view: bool(view.history))
         assert [run.run_id for run in window.view.history or ()] == [window.view.runs[0].run_id]
+
+
+async def test_children_do_not_push_runs_out_of_the_history(
+    served: tuple[ScriptedDaemon, ApprovingRuns],
+) -> None:
+    """A run that has started many others is in the history, also if these alone would fill it."""
+    daemon, runs = served
+    runs.has_run("root", "", wire_events.ended())
+    for number in range(120):
+        runs.has_run(f"child-{number}", "root", wire_events.ended())
+    async with opened(daemon.path) as window:
+        window.link.list_history()
+        await window.until(lambda view: view.history is not None)
+        assert [run.run_id for run in window.view.history or ()] == ["root"]
+
+
+@pytest.mark.parametrize("late", [False, True])
+async def test_a_popup_finds_the_unfinished_runs_of_an_earlier_one(
+    served: tuple[ScriptedDaemon, ApprovingRuns], late: bool
+) -> None:
+    """A popup that is started again follows the runs that have not ended, also if the daemon starts after it, and no child or
+    ended run. Runs that it submits itself stay its own.
+    """
+    daemon, runs = served
+    _, *waiting = runs.script(runs_pb2.CreateRunRequest().request)
+    runs.has_run("waiting", "", *waiting)
+    runs.has_run("child", "waiting", *waiting)
+    runs.has_run("ended", "", wire_events.ended())
+    if late:
+        await daemon.stop()
+    async with opened(daemon.path) as window:
+        if late:
+            window.link.look(visible=True)
+            await window.until(lambda view: view.stage is Stage.UNAVAILABLE)
+            await daemon.start()
+        await window.until(lambda view: view.others_waiting == 1)
+        assert [(run.run_id, run.stage) for run in window.view.runs] == [("waiting", Stage.APPROVAL)]
+        assert window.view.shown is None
+        window.submit()
+        await window.until(lambda view: view.stage is Stage.APPROVAL)
+        assert [run.run_id == "waiting" for run in window.view.runs] == [False, True]
 
 
 @pytest.mark.parametrize(

@@ -70,6 +70,7 @@ ANY: list[Happening] = [
     happenings.Selected(KEY),
     happenings.Selected("unknown"),
     happenings.Opened("opened", RUN, TEXT),
+    happenings.Found("opened", RUN, TEXT, 2),
 ]
 
 
@@ -161,6 +162,22 @@ def test_a_run_with_a_draft_is_kept() -> None:
         view = folded([happenings.Opened(f"more-{number}", f"run-{number}", "more"), *ended], view)
     assert after(view, happenings.Selected(KEY)).draft == "later"
     assert len(view.runs) == KEPT_RUNS
+
+
+def test_an_opened_run_is_retried_in_its_session() -> None:
+    """The next request of a run that was opened from the history belongs to the session that its events name."""
+    view = folded([happenings.Opened("opened", RUN, TEXT), *received(*planned(1), key="opened")])
+    assert view.session_id == SESSION
+    view = folded([happenings.Opened("again", "run-9", "more")], view)
+    assert view.session_id == ""
+
+
+def test_a_found_run_is_kept_beside_the_shown_one() -> None:
+    """A run from before the start of the popup is not shown by itself and counts as one that goes on; a known one changes nothing."""
+    found = happenings.Found("found", "run-9", "more", 3)
+    view = folded([found], states()["running"])
+    assert (view.shown_key, view.others_running) == (KEY, 1)
+    assert folded([found, happenings.Found(KEY, RUN, TEXT, 3)], view) == view
 
 
 def test_a_follow_up_belongs_to_the_session() -> None:

@@ -3,9 +3,20 @@
 import pytest
 
 from aeon_popup.state import wording
-from aeon_popup.state.happenings import CallFailed, Happening, LinkDown, NewStarted, StartAsked, StartFailed
+from aeon_popup.state.happenings import (
+    CallFailed,
+    FollowUpStarted,
+    Happening,
+    LinkDown,
+    NewStarted,
+    Opened,
+    StartAsked,
+    StartFailed,
+)
 from aeon_popup.state.session import after
-from tests.support.popup_states import KEY, SOCKET, START, folded, states
+from aeond_client.events import RunCreated, RunEnded
+from aeond_client.records.runs import RunState
+from tests.support.popup_states import KEY, RUN, SOCKET, START, TEXT, folded, received, states
 
 BADGES = {
     "prompt": "",
@@ -69,6 +80,17 @@ def test_a_failed_undo_is_explained(name: str) -> None:
     """Why the changes of a run could not be undone stands below it, however the run ended."""
     view = after(states()[name], CallFailed(KEY, "The file is gone."))
     assert "The file is gone." in wording.explanation(view, view.shown)[1]
+
+
+def test_a_request_below_a_run_without_a_session_is_no_follow_up() -> None:
+    """Below a run without a session the window says that the request starts a new session without its context."""
+    view = folded(
+        [Opened("k", RUN, TEXT), *received(RunCreated(TEXT), RunEnded(RunState.SUCCEEDED), key="k")]
+    )
+    view = after(view, FollowUpStarted("more"))
+    assert wording.badge(view)[0] == "New session"
+    assert "starts a new one, without the answer" in wording.explanation(view, view.shown)[1]
+    assert wording.explanation(states()["follow-up"], states()["follow-up"].shown) == ("", "")
 
 
 def test_a_starting_daemon_says_that_requests_wait() -> None:

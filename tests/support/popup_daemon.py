@@ -35,7 +35,7 @@ class ApprovingRuns(ScriptedRuns):
     def __init__(self) -> None:
         super().__init__()
         self.decided: list[tuple[str, bool]] = []
-        self.refused: set[str] = set()  # the calls that find no daemon
+        self.refused: set[str] = set()  # the calls that fail
         self.created: dict[str, Timestamp] = {}  # by run; a run without a time is old
 
     async def CreateRun(self, request: runs_pb2.CreateRunRequest, context: Any) -> Any:  # noqa: N802 - the contract's name
@@ -66,7 +66,7 @@ class ApprovingRuns(ScriptedRuns):
 
     async def DecideRun(self, request: runs_pb2.DecideRunRequest, context: Any) -> Any:  # noqa: N802 - the contract's name
         run = self.runs[request.run_id]
-        if request.approval.digest != APPROVAL.digest:
+        if request.approval.digest != APPROVAL.digest or "DecideRun" in self.refused:
             await refuse(context, grpc.StatusCode.FAILED_PRECONDITION, "APPROVAL_CHANGED")
         self.decided.append((request.approval.approval_id, request.approval.approved))
         decided = judgements_pb2.ApprovalDecided(approval_id="a1", approved=request.approval.approved)

@@ -31,6 +31,7 @@ from aeon_popup.state.happenings import (
     StartFailed,
     Undone,
     key_of,
+    subject_of,
 )
 from aeond_client.async_client import AsyncClient
 from aeond_client.calls.run_calls import RunOptions
@@ -106,10 +107,12 @@ class Link:
         self._call(key, lambda client: client.cancel_run(run_id))
 
     def answer(self, key: str, run_id: str, question_id: str, answer: Any) -> None:
-        self._call(key, lambda client: client.answer_run(run_id, answer, question_id))
+        subject = subject_of(run_id, question_id)
+        self._call(key, lambda client: client.answer_run(run_id, answer, question_id), subject)
 
     def resolve(self, key: str, run_id: str, resolution: Resolution, step_id: str) -> None:
-        self._call(key, lambda client: client.decide_run(run_id, resolution, step_id))
+        subject = subject_of(run_id, step_id)
+        self._call(key, lambda client: client.decide_run(run_id, resolution, step_id), subject)
 
     def decide(self, key: str, approval: Approval, *, approved: bool, scope: str) -> None:
         """Approves or denies exactly the calls that were shown: the digest identifies them."""
@@ -117,6 +120,7 @@ class Link:
         self._call(
             key,
             lambda client: client.decide_approval(run_id, asked.approval_id, asked.digest, approved, scope),
+            approval.subject,
         )
 
     def undo(self, key: str, run_id: str) -> None:
@@ -184,20 +188,20 @@ class Link:
     def _client(self) -> AsyncClient:
         return AsyncClient(self._socket, retries=_RETRIES)
 
-    def _call(self, key: str, do: Callable[[AsyncClient], Awaitable[object]]) -> None:
+    def _call(self, key: str, do: Callable[[AsyncClient], Awaitable[object]], subject: str = "") -> None:
         async def call() -> None:
             try:
                 async with self._client() as client:
                     await do(client)
             except AeondError as error:
-                self._failed(key, error)
+                self._failed(key, error, subject)
 
         self._worker.start_soon(call)
 
-    def _failed(self, key: str, error: AeondError) -> None:
+    def _failed(self, key: str, error: AeondError, subject: str = "") -> None:
         if isinstance(error, NoDaemonError):
             self._note_down(error.message)
-        self._batches.put(CallFailed(key, error.message))
+        self._batches.put(CallFailed(key, error.message, subject))
 
     async def _submit(self, key: str, text: str, session_id: str) -> None:
         try:

@@ -17,7 +17,12 @@ class Approval:
     @property
     def subject(self) -> str:
         """Identifies it among all runs, with exactly the calls that it shows: its id is unique in its run only."""
-        return f"{self.run_id}/{self.request.approval_id}/{self.request.digest}"
+        return subject_of(self.run_id, f"{self.request.approval_id}/{self.request.digest}")
+
+
+def subject_of(run_id: str, name: str) -> str:
+    """Identifies a question or a step among all runs by its id, which is unique in its run only."""
+    return f"{run_id}/{name}"
 
 
 def key_of(run_id: str) -> str:
@@ -110,10 +115,11 @@ class StartFailed:
 
 @dataclass(frozen=True, slots=True)
 class CallFailed:
-    """A call about a run failed, such as a cancellation or an answer."""
+    """A call about a run failed, such as a cancellation or an answer. `subject` is that of an answer or a decision."""
 
     key: str
     message: str
+    subject: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from enum import StrEnum
 from aeon_cli.runs.checklist import Checklist, Line
 from aeon_cli.text.printable import one_line
 from aeon_cli.text.titles import title_of
-from aeon_popup.state.happenings import Approval
+from aeon_popup.state.happenings import Approval, subject_of
 from aeond_client.events import (
     ApprovalDecided,
     ApprovalRequested,
@@ -59,8 +59,7 @@ class Asked:
 
     @property
     def subject(self) -> str:
-        """Identifies it among all runs: its id is unique in its run only."""
-        return f"{self.run_id}/{self.question.question_id}"
+        return subject_of(self.run_id, self.question.question_id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +137,7 @@ class RunView:
         if self.steps.state is not RunState.SUSPENDED:
             return asked
         step = self.unknown_step
-        return (*asked, f"{self.run_id}/{step.step_id if step else ''}")
+        return (*asked, subject_of(self.run_id, step.step_id if step else ""))
 
     @property
     def subject(self) -> str:

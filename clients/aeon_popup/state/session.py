@@ -158,16 +158,23 @@ def after(view: SessionView, happening: Happening) -> SessionView:
 
 def _replied(view: SessionView, happening: CallFailed | Sent | StopAsked | Undone) -> SessionView:
     match happening:
-        case CallFailed(key=key, message=message):
-            return _changed(
-                view, key, lambda run: replace(run, note=message, sent=frozenset(), stopping=False)
-            )
+        case CallFailed(key=key):
+            return _changed(view, key, lambda run: _failed(run, happening))
         case Sent(key=key, subject=subject):
             return _changed(view, key, lambda run: replace(run, sent=run.sent | {subject}, note=""))
         case StopAsked(key=key):
             return _changed(view, key, lambda run: replace(run, stopping=True))
         case Undone(key=key, report=report):
             return _changed(view, key, lambda run: replace(run, undo=report, note=""))
+
+
+def _failed(run: RunView, failed: CallFailed) -> RunView:
+    """What was decided meanwhile, here or elsewhere, needs no words: they would stand on the next card."""
+    if not failed.subject:
+        return replace(run, note=failed.message, stopping=False)
+    if failed.subject not in run.subjects:
+        return run
+    return replace(run, note=failed.message, sent=run.sent - {failed.subject})
 
 
 def _written(view: SessionView, happening: Happening) -> SessionView:

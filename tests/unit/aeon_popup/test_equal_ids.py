@@ -132,8 +132,14 @@ def test_a_repeat_of_a_decided_approval_asks_nothing() -> None:
 
 
 def test_a_failed_decision_can_be_repeated() -> None:
-    """A decision that did not reach the daemon can be sent again, and the card says why it failed."""
+    """A decision that did not reach the daemon can be sent again, and the card says why it failed. A failure that arrives when
+    the approval was decided elsewhere says nothing on the card of the next one.
+    """
     world = asking(World(), APPROVALS)
-    world.controller.decide(shown(world).approvals[0], approved=True)
-    world.has([CallFailed(KEY, "no reply")])
+    first = shown(world).approvals[0]
+    world.controller.decide(first, approved=True)
+    failed = CallFailed(KEY, "no reply", first.subject)
+    world.has([failed])
     assert (shown(world).sent, shown(world).note) == (frozenset(), "no reply")
+    world.has(of_child(FIRST, ApprovalDecided("s1.1", True), 2), [failed])
+    assert (shown(world).subject, shown(world).note) == (f"{SECOND}/s1.1/second", "")

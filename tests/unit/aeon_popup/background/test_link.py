@@ -3,7 +3,6 @@
 import os
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from pathlib import Path
 
 import anyio
@@ -193,21 +192,18 @@ async def test_a_starting_daemon_is_looked_at_until_it_is_ready(tmp_path: Path) 
 
 
 async def test_a_failed_call_says_why(served: tuple[ScriptedDaemon, ApprovingRuns]) -> None:
-    """A decision that the daemon rejects, because the calls have changed, leaves the approval open with the reason."""
+    """A decision that the daemon rejects leaves the approval open with the reason, and it can be decided again."""
     daemon, runs = served
     async with opened(daemon.path) as window:
         window.submit()
         await window.until(lambda view: view.stage is Stage.APPROVAL)
         approval = window.view.runs[0].approvals[0]
-
-        window.link.decide(
-            KEY,
-            replace(approval, request=replace(approval.request, digest="another")),
-            approved=True,
-            scope="once",
-        )
+        runs.refused.add("DecideRun")
+        window.view = after(window.view, happenings.Sent(KEY, approval.subject))
+        window.link.decide(KEY, approval, approved=True, scope="once")
         await window.until(lambda view: bool(view.runs[0].note))
         assert (window.view.stage, runs.decided) == (Stage.APPROVAL, [])
+        assert window.view.runs[0].sent == frozenset()
 
 
 async def test_the_history_has_the_runs_of_the_daemon(served: tuple[ScriptedDaemon, ApprovingRuns]) -> None:

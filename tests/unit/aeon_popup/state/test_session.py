@@ -209,10 +209,9 @@ def test_old_ended_runs_are_dropped_and_running_ones_kept() -> None:
 
 def test_a_reply_on_its_way_is_forgotten_when_it_failed() -> None:
     """A card is enabled again, with the reason, when the daemon rejected the answer."""
-    view = folded(
-        [happenings.Sent(KEY, "s3.1"), happenings.CallFailed(KEY, "too late")], states()["question"]
-    )
-    run = view.shown
+    subject = happenings.subject_of(RUN, "s3.1")
+    failed = happenings.CallFailed(KEY, "too late", subject)
+    run = folded([happenings.Sent(KEY, subject), failed], states()["question"]).shown
     assert run is not None
     assert (run.sent, run.note) == (frozenset(), "too late")
 

@@ -50,7 +50,7 @@ class ApprovingRuns(ScriptedRuns):
         return reply
 
     def has_run(self, run_id: str, parent_run_id: str = "", *kinds: Any) -> ScriptedRun:
-        """Adds a run that nobody waits for."""
+        """Adds a run of another client."""
         run = self.runs[run_id] = ScriptedRun(run_id, runs_pb2.CreateRunRequest())
         created = wire_events.created(run_id)
         created.parent_run_id = parent_run_id

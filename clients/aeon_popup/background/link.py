@@ -276,7 +276,7 @@ class Link:
         except AeondError:
             return False
         for run in runs:
-            # Root lists the runs of all users. What was created since is followed by whoever created it here.
+            # Root lists the runs of all users. The popup follows newer runs when it submits them.
             if run.uid in {-1, os.getuid()} and run.created_time < self._started:
                 key = key_of(run.run_id)
                 self._batches.put(Found(key, run.run_id, run.text, run.last_seq))

@@ -169,7 +169,7 @@ def _replied(view: SessionView, happening: CallFailed | Sent | StopAsked | Undon
 
 
 def _failed(run: RunView, failed: CallFailed) -> RunView:
-    """What was decided meanwhile, here or elsewhere, needs no words: they would stand on the next card."""
+    """A failed decision about a settled subject is not explained: the words would stand on the next card."""
     if not failed.subject:
         return replace(run, note=failed.message, stopping=False)
     if failed.subject not in run.subjects:

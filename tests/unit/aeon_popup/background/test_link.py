@@ -235,8 +235,8 @@ async def test_children_do_not_push_runs_out_of_the_history(
 async def test_a_popup_finds_the_unfinished_runs_of_an_earlier_one(
     served: tuple[ScriptedDaemon, ApprovingRuns], late: bool
 ) -> None:
-    """A popup that is started again follows the runs that have not ended, also if the daemon starts after it, and no child or
-    ended run. Runs that it submits itself stay its own.
+    """A popup that is started again follows the runs that have not ended, also if the daemon starts after it, beside the runs
+    that it submits itself.
     """
     daemon, runs = served
     _, *waiting = runs.script(runs_pb2.CreateRunRequest().request)
@@ -268,8 +268,8 @@ async def test_a_popup_finds_the_unfinished_runs_of_an_earlier_one(
 async def test_the_daemon_is_started_by_systemd(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: int, problem: str
 ) -> None:
-    """Starting the daemon asks the user's systemd for its unit. The window says that it is starting, and shows a failure with the
-    reason that systemd gives, or that the unit serves another socket.
+    """A start of the daemon by the user's systemd is announced, and its failure is shown with the reason, also if the unit
+    serves another socket.
     """
     calls = tmp_path / "calls"
     os.mkfifo(calls)

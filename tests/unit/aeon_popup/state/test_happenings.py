@@ -1,4 +1,4 @@
-"""Two runs below the same one ask at the same time, under the same ids: these are unique in a run only."""
+"""The subjects of happenings: two runs below the same one ask at the same time, under the same ids."""
 
 from collections.abc import Sequence
 
@@ -93,7 +93,7 @@ def test_a_second_approval_can_be_decided() -> None:
 def test_a_notification_decides_for_the_run_that_it_showed(
     kinds: Sequence[EventKind], action: str, over: EventKind
 ) -> None:
-    """What is chosen in the notification about one child never counts for another child, whose notification follows."""
+    """A choice in the notification about one child never counts for another child, whose notification follows."""
     world = asking(World(), kinds)
     (first,) = world.notices
     world.has(of_child(FIRST, over, 2))
@@ -132,8 +132,8 @@ def test_a_repeat_of_a_decided_approval_asks_nothing() -> None:
 
 
 def test_a_failed_decision_can_be_repeated() -> None:
-    """A decision that did not reach the daemon can be sent again, and the card says why it failed. A failure that arrives when
-    the approval was decided elsewhere says nothing on the card of the next one.
+    """A decision that did not reach the daemon can be sent again, and the card says why it failed, unless it shows the next
+    approval by then.
     """
     world = asking(World(), APPROVALS)
     first = shown(world).approvals[0]

@@ -184,6 +184,7 @@ class Controller:
     def undo(self) -> None:
         run = self.view.shown
         if run is not None and run.undoable:
+            self.apply([happenings.UndoAsked(run.key)])
             self._daemon.undo(run.key, run.run_id)
 
     def show_history(self) -> None:

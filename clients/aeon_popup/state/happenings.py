@@ -140,6 +140,13 @@ class StopAsked:
 
 
 @dataclass(frozen=True, slots=True)
+class UndoAsked:
+    """The user asked to undo a run's changes."""
+
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
 class Undone:
     """The result of undoing a run's changes."""
 
@@ -222,6 +229,7 @@ Happening = (
     | CallFailed
     | Sent
     | StopAsked
+    | UndoAsked
     | Undone
     | HistoryListed
     | HistoryFailed

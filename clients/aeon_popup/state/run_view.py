@@ -90,6 +90,7 @@ class RunView:
     below: str = ""
     past_seq: int = 0
     stopping: bool = False
+    undoing: bool = False
     undo: UndoReport | None = None
     note: str = ""
 
@@ -158,8 +159,8 @@ class RunView:
 
     @property
     def undoable(self) -> bool:
-        """Whether the run recorded changes that were not yet undone."""
-        return self.ended and bool(self.changes) and self.undo is None
+        """Whether the run recorded changes that were not yet undone, and are not being undone."""
+        return self.ended and bool(self.changes) and self.undo is None and not self.undoing
 
     @property
     def unknown_step(self) -> Line | None:

@@ -28,6 +28,7 @@ from aeon_popup.state.happenings import (
     StartFailed,
     StopAsked,
     Submitted,
+    UndoAsked,
     Undone,
 )
 from aeon_popup.state.run_view import RunView, Stage
@@ -134,7 +135,7 @@ def after(view: SessionView, happening: Happening) -> SessionView:
             known = next((run for run in view.runs if run.run_id == run_id), None)
             found = RunView(key, text, run_id, past_seq=last_seq)
             return view if known else replace(view, runs=(*view.runs, found))
-        case CallFailed() | Sent() | StopAsked() | Undone():
+        case CallFailed() | Sent() | StopAsked() | UndoAsked() | Undone():
             return _replied(view, happening)
         case LinkUp(socket=socket):
             up = replace(view, link=Link.UP, socket=socket, problem="", retry_seconds=0.0)
@@ -156,22 +157,24 @@ def after(view: SessionView, happening: Happening) -> SessionView:
             return _written(view, happening)
 
 
-def _replied(view: SessionView, happening: CallFailed | Sent | StopAsked | Undone) -> SessionView:
+def _replied(view: SessionView, happening: CallFailed | Sent | StopAsked | UndoAsked | Undone) -> SessionView:
     match happening:
         case CallFailed(key=key):
             return _changed(view, key, lambda run: _failed(run, happening))
         case Sent(key=key, subject=subject):
             return _changed(view, key, lambda run: replace(run, sent=run.sent | {subject}, note=""))
+        case UndoAsked(key=key):
+            return _changed(view, key, lambda run: replace(run, undoing=True, note=""))
         case StopAsked(key=key):
             return _changed(view, key, lambda run: replace(run, stopping=True))
         case Undone(key=key, report=report):
-            return _changed(view, key, lambda run: replace(run, undo=report, note=""))
+            return _changed(view, key, lambda run: replace(run, undo=report, undoing=False, note=""))
 
 
 def _failed(run: RunView, failed: CallFailed) -> RunView:
     """A failed decision about a settled subject is not explained: the words would stand on the next card."""
     if not failed.subject:
-        return replace(run, note=failed.message, stopping=False)
+        return replace(run, note=failed.message, stopping=False, undoing=False)
     if failed.subject not in run.subjects:
         return run
     return replace(run, note=failed.message, sent=run.sent - {failed.subject})

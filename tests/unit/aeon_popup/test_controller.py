@@ -201,6 +201,19 @@ def test_an_interrupted_step_is_resolved(world: World) -> None:
     assert world.daemon.of("resolve") == [(KEY, RUN, Resolution.RETRY, "s4")]
 
 
+def test_changes_are_undone_once(world: World) -> None:
+    """A second Undo before the first is over is not sent, so its empty report does not replace that of the first; after a failure
+    it is.
+    """
+    world.controller.view = states()["done"]
+    for _ in range(2):
+        world.controller.undo()
+    assert world.daemon.of("undo") == [(KEY, RUN)]
+    world.has([happenings.CallFailed(KEY, "no reply")])
+    world.controller.undo()
+    assert len(world.daemon.of("undo")) == 2
+
+
 def test_a_run_of_the_history_is_followed_once(world: World) -> None:
     """Opening a run that is not kept follows it from its first event; opening it again only shows it."""
     for _ in range(2):

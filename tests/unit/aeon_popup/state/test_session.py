@@ -57,6 +57,7 @@ ANY: list[Happening] = [
     happenings.CallFailed(KEY, "too late"),
     happenings.Sent(KEY, "q1"),
     happenings.StopAsked(KEY),
+    happenings.UndoAsked(KEY),
     happenings.Undone(KEY, UndoReport()),
     happenings.HistoryListed(()),
     happenings.HistoryFailed("no daemon"),

@@ -143,8 +143,9 @@ def test_answer_in_a_notification_opens_the_window(world: World) -> None:
 def test_only_the_present_of_a_found_run_is_notified(world: World) -> None:
     """Of a run from before the start of the popup, an open question is notified once, and one that was answered is not."""
     answered = [*ASKED, *received(InputAnswered("s1.1", "red"), first=len(ASKED) + 1)]
-    open_now = received(InputRequested(Question("s1.2", "s1", "And then?")), first=len(answered) + 1)
-    world.has([happenings.Found(KEY, RUN, TEXT, len(answered) + 1)])
+    last = (InputRequested(Question("s1.2", "s1", "And then?")), StepStarted(STEPS[1]))
+    open_now = received(*last, first=len(answered) + 1)
+    world.has([happenings.Found(KEY, RUN, TEXT, len(answered) + len(last))])
     for happening in [*answered, *open_now]:
         world.has([happening])
     assert [notice.summary for notice in world.notices] == ["And then?"]

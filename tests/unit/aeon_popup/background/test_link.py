@@ -1,6 +1,7 @@
 """The popup's connection to the daemon, against a scripted daemon on a real socket."""
 
 import os
+import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -9,6 +10,7 @@ import anyio
 import anyio.abc
 import anyio.to_thread
 import pytest
+from google.protobuf.timestamp_pb2 import Timestamp
 
 from aeon_popup.background.link import Link
 from aeon_popup.background.worker import Work
@@ -243,6 +245,8 @@ async def test_a_popup_finds_the_unfinished_runs_of_an_earlier_one(
     runs.has_run("waiting", "", *waiting)
     runs.has_run("child", "waiting", *waiting)
     runs.has_run("ended", "", wire_events.ended())
+    runs.has_run("newer", "", *waiting)
+    runs.created["newer"] = Timestamp(seconds=int(time.time()) + 3_600)
     if late:
         await daemon.stop()
     async with opened(daemon.path) as window:

@@ -6,6 +6,9 @@ from hypothesis import strategies as st
 
 from aeon_popup.state.run_view import RunView, Stage
 from aeond_client.events import (
+    ApprovalRequested,
+    BudgetExhausted,
+    CancelRequested,
     ChildRunEnded,
     ChildRunStarted,
     Event,
@@ -22,8 +25,8 @@ from aeond_client.events import (
     StepStarted,
     UnknownKind,
 )
-from aeond_client.records.judgements import Question
-from aeond_client.records.runs import Answer, Plan, PlanStep, RunState, StepState
+from aeond_client.records.judgements import ApprovalRequest, Question
+from aeond_client.records.runs import Answer, Plan, PlanStep, Resolution, RunState, StepState
 from tests.support.popup_states import EFFECTS, KEY, RUN, STEPS, TEXT, planned, states
 
 CHILD = "child"
@@ -93,6 +96,21 @@ def test_a_question_of_a_run_below_is_answered_there() -> None:
     assert asked.waiting_steps >= {"s1"}
     last = Event(CHILD, 2, 9.0, 0.0, RunEnded(RunState.FAILED))
     assert folded([last], asked).stage is Stage.RUNNING
+
+
+@pytest.mark.parametrize(
+    "kind", [CancelRequested(), BudgetExhausted("tool_calls"), StepResolved(Resolution.ABORT)]
+)
+@pytest.mark.parametrize("run_id", [RUN, CHILD])
+def test_a_run_that_goes_no_further_asks_nothing(kind: EventKind, run_id: str) -> None:
+    """A cancellation, a limit or the end by a person closes what the run had asked, before the run has ended."""
+    run = folded(numbered(*planned(), StepStarted(STEPS[0]), ChildRunStarted("s1", CHILD, "t")))
+    held = ApprovalRequested(ApprovalRequest("s1.1", ("s1",), (), "digest"), "s1")
+    asked: list[EventKind] = [question(), held]
+    run = folded([Event(run_id, seq, 0.0, 0.0, one) for seq, one in enumerate(asked, start=100)], run)
+    assert (len(run.questions), run.stage) == (1, Stage.APPROVAL)
+    run = folded([Event(run_id, 200, 0.0, 0.0, kind)], run)
+    assert (run.questions, run.approvals, run.needs_person) == ((), (), False)
 
 
 def test_a_step_of_a_run_below_is_shown_on_the_line_of_its_parent() -> None:

@@ -42,7 +42,7 @@ MEANINGS = {
 }
 
 UNFINISHED = re.compile(
-    r"\b(TODO|FIXME|XXX|HACK|NotImplementedError|not implemented yet|placeholder|for now|hard-?coded)\b"
+    r"\b(TODO|FIXME|XXX|HACK|NotImplementedError|not implemented yet|placeholder(?!-text-color)|for now|hard-?coded)\b"
 )
 HOSTS = re.compile(r"pypi[.]org|python[h]osted|registry[.]npm|npmjs[.]|deb[.]debian|hugging[f]ace[.]co/api")
 MACHINE_PATHS = re.compile(r"(?<![\w.])/(?:work|farm|root)/\w|/tmp/[a-z]+/")

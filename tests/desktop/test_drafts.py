@@ -9,7 +9,8 @@ import pytest
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 pytest.importorskip("PySide6.QtWidgets", reason="Qt is not installed here", exc_type=ImportError)
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QKeyCombination, Qt
+from PySide6.QtGui import QGuiApplication, QInputMethodEvent, QInputMethodQueryEvent, QKeySequence
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
@@ -122,3 +123,74 @@ def test_an_answer_that_was_begun_survives_a_restart_of_the_daemon(desk: Desk) -
     desk.press(Qt.Key.Key_N, Qt.KeyboardModifier.ControlModifier)
     desk.controller.apply([happenings.Selected(shown)])
     assert desk.answer() == "London"
+
+
+def compose(desk: Desk, text: str, *, finished: bool) -> None:
+    """An input method shows text that is being composed, or enters it."""
+    event = QInputMethodEvent("" if finished else text, [])
+    if finished:
+        event.setCommitString(text)
+    QApplication.sendEvent(desk.popup.prompt, event)
+
+
+@pytest.mark.parametrize("desk", ["done"], indirect=True)
+def test_a_paste_below_an_answer_begins_a_follow_up(desk: Desk) -> None:
+    """Text that is pasted below an answer is the start of a follow-up, or goes on with its draft; an empty clipboard begins none."""
+    for shortcut in QKeySequence.keyBindings(QKeySequence.StandardKey.Paste):
+        pressed: QKeyCombination = shortcut[0]  # type: ignore[index]
+        QGuiApplication.clipboard().clear()
+        desk.press(pressed.key(), pressed.keyboardModifiers())
+        assert not desk.controller.view.writing
+        QGuiApplication.clipboard().setText("two\nlines")
+        desk.press(pressed.key(), pressed.keyboardModifiers())
+        assert desk.prompt == desk.controller.view.draft == "two\nlines"
+        desk.controller.draft("")
+        desk.press(Qt.Key.Key_Escape)
+
+
+@pytest.mark.parametrize("desk", ["done"], indirect=True)
+def test_an_input_method_begins_a_follow_up(desk: Desk) -> None:
+    """Input methods are enabled below an answer; what one composes begins a follow-up, and what it enters is its text."""
+    enabled = QInputMethodQueryEvent(Qt.InputMethodQuery.ImEnabled)
+    QApplication.sendEvent(desk.popup.prompt, enabled)
+    assert enabled.value(Qt.InputMethodQuery.ImEnabled) is True
+    compose(desk, "e", finished=False)
+    assert desk.controller.view.writing
+    compose(desk, "é", finished=True)
+    assert desk.prompt == desk.controller.view.draft == "é"
+
+
+@pytest.mark.parametrize("desk", ["running"], indirect=True)
+def test_nothing_is_entered_below_a_run_in_progress(desk: Desk) -> None:
+    """While a run is in progress, paste and input methods do not change its request."""
+    before = desk.prompt
+    QGuiApplication.clipboard().setText("pasted")
+    desk.press(Qt.Key.Key_V, Qt.KeyboardModifier.ControlModifier)
+    compose(desk, "é", finished=True)
+    assert desk.prompt == before
+    assert desk.controller.view.drafts == ()
+
+
+@pytest.mark.parametrize("desk", ["done"], indirect=True)
+def test_a_key_with_alt_begins_nothing(desk: Desk) -> None:
+    """Alt with a letter, which is a command in other programs, begins no follow-up."""
+    QTest.keyClicks(desk.popup.prompt, "x", Qt.KeyboardModifier.AltModifier)
+    assert not desk.controller.view.writing
+
+
+@pytest.mark.parametrize("desk", ["done"], indirect=True)
+def test_text_typed_on_the_answer_begins_a_follow_up(desk: Desk) -> None:
+    """After a click into the answer, which has the focus then, characters and a paste begin a follow-up; Ctrl+C copies the selection."""
+    answer = desk.popup.body.answer
+    answer.setFocus()
+    answer.selectAll()
+    desk.press(Qt.Key.Key_Control, Qt.KeyboardModifier.ControlModifier)
+    desk.press(Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
+    assert desk.popup.focusWidget() is answer
+    assert "TP 1361" in QGuiApplication.clipboard().text()
+    QGuiApplication.clipboard().setText("pasted")
+    desk.type("a")
+    assert desk.prompt == "a"
+    answer.setFocus()
+    desk.press(Qt.Key.Key_V, Qt.KeyboardModifier.ControlModifier)
+    assert desk.prompt == "apasted"

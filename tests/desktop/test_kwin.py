@@ -52,6 +52,19 @@ def test_the_portal_binds_the_hotkey(popup: Popup) -> None:
     assert [len(popup.all(what)) for what in ("armed", "pressed", "shown")] == [1, 2, 1]
 
 
+def test_a_held_hotkey_acts_once(kwin: KwinSession, popup: Popup) -> None:
+    """However long the hotkey is held, the window is shown once and not hidden again; the next press hides it."""
+    since = popup.seen()
+    kwin.hold("ctrl", "alt", "space")
+    popup.wait_for("painted", since)
+    popup.wait_for_repeats(5, since)
+    kwin.release("space", "alt", "ctrl")
+    popup.wait_for("focused", since)
+    popup.press(HOTKEY)
+    popup.wait_for("hidden", since)
+    assert [len(popup.all(what, since)) for what in ("pressed", "shown", "hidden")] == [2, 1, 1]
+
+
 def test_another_program_toggles_the_window(kwin: KwinSession, popup: Popup) -> None:
     """`aeon-popup --toggle`, as a key of the user's own runs it, shows the window with the focus, and hides it again."""
     since = popup.seen()

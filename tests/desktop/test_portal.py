@@ -24,6 +24,18 @@ def test_the_shortcut_is_bound_and_activates(
         assert portal.errors == []
 
 
+def test_a_held_shortcut_acts_once(session: Session, tmp_path: Path) -> None:
+    """A portal that activates the shortcut again and again while the key is held opens the window once; the next press hides it."""
+    with Portal(session) as portal, Popup(session, tmp_path / "none.sock", **WAYLAND) as popup:
+        popup.wait_for("armed", shortcut="Ctrl+Alt+Space")
+        portal.activate(times=5)
+        popup.wait_for("focused")
+        popup.wait_for_repeats(4, 0)
+        portal.activate()
+        popup.wait_for("hidden")
+        assert [len(popup.all(what)) for what in ("pressed", "shown", "hidden")] == [2, 1, 1]
+
+
 def test_the_shortcut_is_bound_again_after_a_restart_of_the_portal(session: Session, tmp_path: Path) -> None:
     """A portal that was restarted has forgotten the shortcut; it is bound again and works."""
     with Popup(session, tmp_path / "none.sock", **WAYLAND) as popup:

@@ -133,6 +133,18 @@ def test_a_follow_up_belongs_to_the_session_and_changes_are_undone(
         assert client.get_run(second).session_id == client.get_run(first).session_id != ""
 
 
+def test_a_dead_key_begins_a_follow_up(popup: Popup, daemon: DaemonProcess) -> None:
+    """An accent that is composed by a dead key below an answer is the first character of the next request."""
+    popup.open()
+    since = popup.seen()
+    first = ask(popup, "one more")
+    popup.wait_for("stage", since, stage="done", run=first)
+    popup.press("dead_acute", "e")
+    second = ask(popup, "tude")
+    with Client(str(daemon.socket)) as client:
+        assert client.get_run(second).text == "étude"
+
+
 def test_the_history_opens_an_earlier_run(popup: Popup, daemon: DaemonProcess) -> None:
     """Up in the empty prompt lists the runs of the daemon; Enter opens the one that the typed text finds."""
     with Client(str(daemon.socket)) as client:

@@ -61,6 +61,16 @@ def test_a_key_bound_to_toggle_opens_and_closes(popup: Popup) -> None:
     popup.open()
 
 
+def test_a_held_key_acts_once(sway: SwaySession, popup: Popup) -> None:
+    """A key that is bound as documented shows the window once, also if it is held for longer than sway waits for its repeats."""
+    since = popup.seen()
+    sway.hold("space", 1_000)
+    popup.wait_for("focused", since)
+    popup.press(HOTKEY)
+    popup.wait_for("hidden", since)
+    assert [len(popup.all(what, since)) for what in ("shown", "hidden")] == [1, 1]
+
+
 def test_the_window_floats_in_its_place_and_has_the_focus(sway: SwaySession, popup: Popup) -> None:
     """Without a rule for it the window floats on a tiling desktop, has the focus and the application's id, and its panel
     has the same place as on X11; the space below the panel shows what is behind the window.

@@ -200,11 +200,12 @@ class Portal(BusService):
                     message, "org.freedesktop.DBus.Error.UnknownMethod", "unknown method"
                 )
 
-    def activate(self, token: str = "token") -> None:
-        """The user presses the key."""
+    def activate(self, token: str = "token", *, times: int = 1) -> None:
+        """The user presses the key, holds it for so many activations and releases it."""
         session = next(path for path, bound in self._bound.items() if bound)
         options = {"activation_token": Variant("s", token)}
-        self.emit(self._path, self._interface, "Activated", "osta{sv}", [session, "toggle", 0, options])
+        for member in (*["Activated"] * times, "Deactivated"):
+            self.emit(self._path, self._interface, member, "osta{sv}", [session, "toggle", 0, options])
 
     def _create(self, message: Message, options: dict[str, Variant]) -> Message:
         wanted = {"handle_token": "s", "session_handle_token": "s"}

@@ -63,6 +63,13 @@ class KwinSession(Session):
     def type(self, text: str) -> None:
         self._outer.type(text)
 
+    def hold(self, *keys: str) -> None:
+        """Presses keys and keeps them down; KWin repeats the last one."""
+        self._outer.hold(*keys)
+
+    def release(self, *keys: str) -> None:
+        self._outer.release(*keys)
+
     def call(self, name: str, path: str, method: str, *arguments: str) -> str:
         """Calls a method on the bus; its reply as text."""
         words = ("--session", "--print-reply=literal", f"--dest={name}", path, method, *arguments)
@@ -112,12 +119,24 @@ def kwin_session() -> Iterator[KwinSession]:
         for name in _WANTED:
             shutil.copy(_SERVICES / f"{name}.service", services)
         display = start_display(stack, f"{WIDTH}x{HEIGHT}")
+        _repeat_nothing(stack, display)
         environment = KwinSession(XSession(display, "", folder), "", folder, prefix).environment
         del environment["DBUS_SESSION_BUS_ADDRESS"]
         bus = start_bus(stack, folder, services, prefix, environment)
         session = KwinSession(XSession(display, bus, folder), bus, folder, prefix)
         _start_kwin(stack, session, display)
         yield session
+
+
+def _repeat_nothing(stack: ExitStack, display: str) -> None:
+    """Leaves the repeats of held keys to KWin, as keyboards do: those of the X server reach it as releases and presses. The
+    setting lasts as long as a client is connected.
+    """
+    connection = connect(display)
+    stack.callback(connection.disconnect)
+    off = [xcffib.xproto.AutoRepeatMode.Off]
+    connection.core.ChangeKeyboardControl(xcffib.xproto.KB.AutoRepeatMode, off)
+    connection.core.GetInputFocus().reply()  # the server has made the change
 
 
 def _user(stack: ExitStack) -> tuple[str, ...]:

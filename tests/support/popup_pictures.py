@@ -62,7 +62,7 @@ def draw(
     popup.show_view(view)
     popup.appear()
     popup.show_shortcut("Ctrl+Alt+Space")
-    if name == "history":
+    if name.startswith("history"):
         popup.perform(commands.Command.HISTORY)
     if name == "keys":
         popup.perform(commands.Command.KEYS)
@@ -95,6 +95,7 @@ def every_state() -> dict[str, SessionView]:
     """The states, and the lists that the user opens."""
     made = dict(states())
     made["history"] = after(made["prompt"], happenings.HistoryListed(history()))
+    made["history-failed"] = after(made["prompt"], happenings.HistoryFailed("The daemon is overloaded."))
     made["keys"] = made["prompt"]
     made["details"] = made["done"]
     return made

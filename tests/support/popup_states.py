@@ -82,6 +82,15 @@ LONG_ANSWER = "\n\n".join(
         "```\ntotal = flights + hotel + 4 * 35\n```",
     ]
 )
+FLIGHTS = (
+    ("TAP 1361", "Wed 14 May 09:20 from Heathrow, back on Sat 18:10, €148, one bag included"),
+    ("RYR 4502", "Wed 14 May 06:05 from Stansted, back on Sat 21:40, €96, no bag"),
+    (
+        "EZY 8711",
+        "Tue 13 May 19:50 from Gatwick, with a night in a hotel near the airport, back on Sat 16:30, €120 and the hotel",
+    ),
+    ("none of them", "ask Marta whether the kickoff can start later"),
+)
 EFFECTS = (
     RecordedEffect("file.created", "~/Documents/lisbon.md", "2.1 kB"),
     RecordedEffect("fact.remembered", "trip/lisbon/flight"),
@@ -118,6 +127,20 @@ def planned(steps: int = 0) -> list[EventKind]:
     return [*kinds, PlanAdopted(plan), PassStarted(1), *step_kinds(steps)]
 
 
+def long_plan(done: int, count: int = 30) -> list[EventKind]:
+    """A run with a plan of many steps, of which so many have succeeded and the next one is running."""
+    steps = [
+        PlanStep(f"s{number}", f"Rename the photos of day {number}", "photos.rename", {"day": number})
+        for number in range(1, count + 1)
+    ]
+    created = RunCreated("Rename the photos of last month by date", session_id=SESSION)
+    kinds: list[EventKind] = [created, RunStarted(), PlanningStarted()]
+    kinds += [PlanAdopted(Plan("the photos", tuple(steps))), PassStarted(1)]
+    for step in steps[:done]:
+        kinds += [StepStarted(step), StepEnded(step.step_id, StepState.SUCCEEDED, output="ok")]
+    return [*kinds, StepStarted(steps[done])]
+
+
 def sent() -> list[Happening]:
     """The user's request, accepted by the daemon."""
     return [
@@ -125,6 +148,15 @@ def sent() -> list[Happening]:
         happenings.Submitted(KEY, TEXT, "", START),
         happenings.Accepted(KEY, RUN, SESSION),
     ]
+
+
+def _other(key: str, text: str, run_id: str, *kinds: EventKind) -> list[Happening]:
+    """Another run of the user, which was sent before."""
+    begun: list[Happening] = [
+        happenings.Submitted(key, text, "", START),
+        happenings.Accepted(key, run_id, ""),
+    ]
+    return [*begun, *received(RunCreated(text), RunStarted(), *kinds, key=key, run_id=run_id)]
 
 
 def folded(made: list[Happening], view: SessionView | None = None) -> SessionView:
@@ -179,6 +211,16 @@ def states() -> Mapping[str, SessionView]:
     down = happenings.LinkDown(SOCKET, "No daemon is listening.", 0.5)
     held = [*planned(4), StepStarted(send)]
     streaming = [*planned(5), AnswerStarted(), TextDelta(ANSWER[:320])]
+    flights = tuple(f"{name}, {words}" for name, words in FLIGHTS)
+    flight = Question("s3.1", "s3", "Which flight do you want to take?", options=flights)
+    others = [
+        *_other("request-2", "Rename the photos of last weekend by date", "…2", InputRequested(choice)),
+        *_other("request-3", "Summarise the three newest papers in ~/Papers", "…3"),
+    ]
+    renaming = ApprovalRequest("a3", ("s18",), (ToolCall("photos.rename", {"day": 18}),), "digest")
+    approval = folded([*sent(), *received(*held, ApprovalRequested(sending, "s5"))])
+    changing = StepEnded("s4", StepState.SUCCEEDED, effects=EFFECTS)
+    changed = [*planned(3), StepStarted(STEPS[3]), changing]
     suspended = [
         *planned(3),
         StepStarted(STEPS[3]),
@@ -196,8 +238,13 @@ def states() -> Mapping[str, SessionView]:
         "running": running,
         "question": folded([*sent(), *received(*asked, InputRequested(question))]),
         "choice": folded([*sent(), *received(*asked, InputRequested(choice))]),
-        "approval": folded([*sent(), *received(*held, ApprovalRequested(sending, "s5"))]),
+        "approval": approval,
         "approval-file": folded([*sent(), *received(*held, ApprovalRequested(overwrite, "s5"))]),
+        "sending": after(approval, happenings.Sent(KEY, f"{RUN}/a1")),
+        "long-plan": folded([*sent(), *received(*long_plan(17, 20), ApprovalRequested(renaming, "s18"))]),
+        "long-options": folded([*sent(), *received(*asked, InputRequested(flight))]),
+        "several": folded([*others, *sent(), *received(*asked, progress)]),
+        "stopping": after(running, happenings.StopAsked(KEY)),
         "decision": folded([*sent(), *received(*suspended)]),
         "streaming": folded([*sent(), *received(*streaming)]),
         "done": done,
@@ -207,6 +254,10 @@ def states() -> Mapping[str, SessionView]:
         "failed": folded([*sent(), *received(*asked, failure, RunEnded(RunState.FAILED, problem))]),
         "cancelled": folded(
             [*sent(), *received(*planned(2), CancelRequested(), RunEnded(RunState.CANCELLED))]
+        ),
+        "failed-changes": folded([*sent(), *received(*changed, RunEnded(RunState.FAILED, problem))]),
+        "cancelled-changes": folded(
+            [*sent(), *received(*changed, CancelRequested(), RunEnded(RunState.CANCELLED))]
         ),
         "expired": folded([*sent(), *received(*stopped, RunEnded(RunState.EXPIRED))]),
         "unavailable": folded([happenings.Drafted(TEXT), down]),

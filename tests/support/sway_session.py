@@ -22,7 +22,7 @@ needs_sway = pytest.mark.skipif(bool(_MISSING), reason=f"missing here: {_MISSING
 
 # The key is bound as docs/popup.md says.
 _CONFIG = """output HEADLESS-1 resolution 1280x800
-bindsym Ctrl+Alt+space exec {toggle}
+bindsym --no-repeat Ctrl+Alt+space exec {toggle}
 exec sh -c 'echo $SWAYSOCK $WAYLAND_DISPLAY > {ready}'
 """
 # An hour in milliseconds, which no test takes; wtype counts microseconds with 32 bits.
@@ -59,6 +59,11 @@ class SwaySession(Session):
             down = [word for modifier in modifiers for word in ("-M", modifier)]
             up = [word for modifier in modifiers for word in ("-m", modifier)]
             self.run("wtype", *down, "-k", name, *up)
+
+    def hold(self, key: str, milliseconds: int) -> None:
+        """Presses a key of the hotkey's modifiers and keeps it down for so long."""
+        held = ("-M", "ctrl", "-M", "alt", "-P", key, "-s", str(milliseconds), "-p", key)
+        self.run("wtype", *held, "-m", "alt", "-m", "ctrl")
 
     def type(self, text: str) -> None:
         self.run("wtype", text)

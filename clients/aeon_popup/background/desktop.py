@@ -75,12 +75,14 @@ class Desktop:
         """The portal where there is Wayland, else a grab on X11, else a key that the user binds."""
         connection = self._bus.connection
         if connection is not None and os.environ.get("WAYLAND_DISPLAY"):
-            portal = PortalShortcut(connection, self._chord, self._pressed, self._note_armed)
+            portal = PortalShortcut(
+                connection, self._chord, self._pressed, self._note_armed, self._note_repeat
+            )
             await portal.run()
             return
         if os.environ.get("DISPLAY"):
             try:
-                grab = Grab(self._chord, self._pressed, lambda: self._trace("repeat"))
+                grab = Grab(self._chord, self._pressed, self._note_repeat)
                 grab.arm()
             except (HotkeyTakenError, xcffib.ConnectionException) as error:
                 self._note_armed("", str(error))
@@ -93,6 +95,9 @@ class Desktop:
     def _pressed(self) -> None:
         self._trace("pressed")
         self._act("toggle")
+
+    def _note_repeat(self) -> None:
+        self._trace("repeat")
 
     def _note_armed(self, shortcut: str, problem: str = "") -> None:
         self._trace("armed", shortcut=shortcut, problem=problem)

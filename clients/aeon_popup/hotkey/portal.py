@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import time
 import uuid
 from collections.abc import Callable
 from contextlib import suppress
@@ -30,6 +31,9 @@ _DIALOG_SECONDS = 300.0
 _ABSENT = "org.freedesktop.DBus.Error.ServiceUnknown"
 # The response of a request that the user has declined; others are failures.
 _DECLINED = 1
+# For so long after an activation, another one is a repeat of a held key unless the key was released. It is longer than the usual
+# delay of a keyboard before the first repeat, 0.6 s on KDE.
+_REPEAT_SECONDS = 1.0
 # Pauses between attempts after a failure, and how many there are until the portal's name changes its owner.
 _PAUSE_SECONDS = 0.5
 _ATTEMPTS = 3
@@ -43,9 +47,29 @@ class FinalError(PortalError):
     """The user declined, or no portal is installed: another attempt would have the same result."""
 
 
+class Key:
+    """Tells the presses of a key from the repeats while it is held, which portals report as activations as well. A portal that
+    does not say that the key was released ignores a second press that follows at once.
+    """
+
+    def __init__(self) -> None:
+        self._repeats_until = -1.0
+
+    def pressed(self, now: float) -> bool:
+        """Whether an activation at this time, in seconds, is a press."""
+        is_repeat = now < self._repeats_until
+        self._repeats_until = now + _REPEAT_SECONDS
+        return not is_repeat
+
+    def release(self) -> None:
+        """The next activation is a press."""
+        self._repeats_until = -1.0
+
+
 class PortalShortcut:
-    """A shortcut of the portal. `pressed` is called for each activation; `armed` with the key in words and the problem,
-    one of them "". After a restart of the portal the shortcut is bound again.
+    """A shortcut of the portal. `pressed` is called once for each press, however long the key is held, and `repeated` for each
+    repeat of a held key; `armed` with the key in words and the problem, one of them "". After a restart of the portal the
+    shortcut is bound again.
     """
 
     def __init__(
@@ -54,11 +78,14 @@ class PortalShortcut:
         chord: Chord,
         pressed: Callable[[], None],
         armed: Callable[[str, str], None],
+        repeated: Callable[[], None] = lambda: None,
     ) -> None:
         self._connection = connection
         self._chord = chord
         self._pressed = pressed
         self._armed = armed
+        self._repeated = repeated
+        self._key = Key()
         self._session = ""
         self._responses: dict[str, asyncio.Future[tuple[int, dict[str, Any]]]] = {}
         self._owner_changed = asyncio.Event()
@@ -197,15 +224,22 @@ class PortalShortcut:
                 if not waiting.done():
                     waiting.set_result((message.body[0], message.body[1]))
             case "Activated" if message.body[:2] == [self._session, _SHORTCUT_ID]:
-                options = message.body[3] if len(message.body) > 3 else {}
-                hand_on_token(str(_plain(options.get("activation_token", ""))))
-                self._pressed()
+                self._activated(message.body[3] if len(message.body) > 3 else {})
+            case "Deactivated" if message.body[:2] == [self._session, _SHORTCUT_ID]:
+                self._key.release()
             case "NameOwnerChanged" if message.body[0] == _PORTAL:
                 self._owner = message.body[2]
                 self._owner_changed.set()
                 self._end_requests(PortalError("The portal has ended."))
             case _:
                 pass
+
+    def _activated(self, options: dict[str, Any]) -> None:
+        if self._key.pressed(time.monotonic()):
+            hand_on_token(str(_plain(options.get("activation_token", ""))))
+            self._pressed()
+        else:
+            self._repeated()
 
     def _end_requests(self, error: PortalError) -> None:
         """Requests of a portal that has ended get no response."""

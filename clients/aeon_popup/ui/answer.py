@@ -19,7 +19,7 @@ from PySide6.QtWidgets import QLabel, QTextBrowser, QVBoxLayout, QWidget
 from aeon_cli.text.printable import one_line, printable
 from aeon_cli.text.titles import effect_in_words
 from aeon_popup.state.run_view import RunView
-from aeon_popup.ui.theme import MONO_FAMILIES, Palette, document_style, named
+from aeon_popup.ui.theme import MONO_FAMILIES, Palette, breakable, document_style, named
 from aeond_client.records.runs import UndoReport
 
 _FEATURES = QTextDocument.MarkdownFeature.MarkdownDialectGitHub | QTextDocument.MarkdownFeature.MarkdownNoHTML
@@ -138,7 +138,7 @@ class Changes(QWidget):
     def show_run(self, run: RunView) -> None:
         heading, lines = _undone(run.undo) if run.undo is not None else _changed(run)
         self._heading.setText(heading)
-        self._lines.setText("\n".join(lines))
+        self._lines.setText(breakable("\n".join(lines)))
         self._lines.setVisible(bool(lines))
         self.setAccessibleName(f"{heading}: {', '.join(lines)}")
         self.setVisible(bool(heading))

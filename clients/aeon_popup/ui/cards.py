@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable
 
 from PySide6.QtCore import QEvent, QObject, Qt
-from PySide6.QtGui import QColor, QKeyEvent, QSyntaxHighlighter, QTextDocument
+from PySide6.QtGui import QColor, QFont, QFontMetrics, QKeyEvent, QSyntaxHighlighter, QTextDocument
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QLineEdit, QPlainTextEdit, QPushButton, QVBoxLayout
 
 from aeon_cli.text.calls import QUOTED, call_lines
@@ -14,7 +14,7 @@ from aeon_cli.text.titles import duration_in_words
 from aeon_popup.actions import Actions
 from aeon_popup.state.happenings import Approval
 from aeon_popup.state.run_view import Asked, RunView
-from aeon_popup.ui.theme import Palette, named
+from aeon_popup.ui.theme import WIDTH, Palette, breakable, font_of, named, tooltip, wrapped
 from aeond_client.records.judgements import ApprovalRequest, CallPreview, Question
 from aeond_client.records.runs import Resolution
 
@@ -22,6 +22,9 @@ from aeond_client.records.runs import Resolution
 GUARD_SECONDS = 0.5
 _OPTIONS = 9
 _CALL_LINES, _CALL_PADDING = 14, 16
+# The width of a card's content beside the scroll bar, the space around a button's text, and that between two buttons.
+_INSIDE, _BUTTON_EDGE, _GAP = WIDTH - 90, 17, 8
+_OPTION_LINES = 3
 _SCOPES = {"run": "For this run", "folder": "For this folder", "host": "For this host"}
 
 
@@ -42,7 +45,7 @@ class Card(QFrame):
 
     def buttons(self) -> QHBoxLayout:
         row = QHBoxLayout()
-        row.setSpacing(8)
+        row.setSpacing(_GAP)
         row.addStretch()
         self.box.addLayout(row)
         return row
@@ -98,7 +101,7 @@ class QuestionCard(Card):
         self.asked = asked
         self._actions = actions
         question = asked.question
-        self.heading.setText(printable(question.prompt))
+        self.heading.setText(breakable(printable(question.prompt)))
         self.setAccessibleName(f"Question: {question.prompt}")
         self.entry = named(QLineEdit(reply), "entry")
         self.entry.setAccessibleName(f"Answer to: {question.prompt}")
@@ -111,20 +114,38 @@ class QuestionCard(Card):
         self.box.addWidget(self.entry)
         self.hint = named(QLabel(), "detail")
         self.hint.setTextFormat(Qt.TextFormat.PlainText)
+        self.hint.setWordWrap(True)
         self.box.addWidget(self.hint)
-        row = self.buttons()
         self.options = [
-            button(f"{number}  {printable(option)}", lambda option=option: self._send(option))  # type: ignore[misc]
-            for number, option in enumerate(question.options[:_OPTIONS], start=1)
+            button("", lambda option=option: self._send(option))  # type: ignore[misc]
+            for option in question.options[:_OPTIONS]
         ]
-        for made in self.options:
-            row.addWidget(made)
+        row = self._place_options()
         self._main = button("Answer", self._enter, main=True)
         row.addWidget(self._main)
         if question.options and len(question.options) <= _OPTIONS:
             self.entry.hide()
             self._main.hide()
         self.show_state(sent=False, note="")
+
+    def _place_options(self) -> QHBoxLayout:
+        """Puts the options in a row, or below each other if they do not fit; the row of the last button."""
+        words = [f"{at}  {one_line(text)}" for at, text in enumerate(self.asked.question.options, start=1)]
+        font = font_of(14, QFont.Weight.Medium)
+        widths = [QFontMetrics(font).horizontalAdvance(one) + 2 * _BUTTON_EDGE + _GAP for one in words]
+        fits = sum(widths[:_OPTIONS]) - _GAP <= _INSIDE
+        for made, text in zip(self.options, words, strict=False):
+            shown = text if fits else wrapped(text, font, _INSIDE - 2 * _BUTTON_EDGE, _OPTION_LINES)
+            made.setText(shown.replace("&", "&&"))
+            made.setAccessibleName(text)
+            made.setToolTip(tooltip(text) if "…" in shown else "")
+            made.setProperty("wide", not fits)
+            if not fits:
+                self.box.addWidget(made)
+        row = self.buttons()
+        for made in self.options if fits else ():
+            row.addWidget(made)
+        return row
 
     def show_state(self, *, sent: bool, note: str) -> None:
         """Disables the card while the answer is on its way; `note` is the reason of a rejection."""
@@ -133,7 +154,7 @@ class QuestionCard(Card):
         deadline = self.asked.question.deadline_time
         left = max(deadline - time.time(), 0.0) if deadline else 0.0
         words = note or (f"{duration_in_words(left)} left" if deadline else "")
-        self.hint.setText(words)
+        self.hint.setText(breakable(words))
         self.hint.setVisible(bool(words))
 
     def focus(self) -> None:
@@ -163,13 +184,14 @@ class ApprovalCard(GuardedCard):
         asked = approval.request
         tools = ", ".join(call.tool for call in asked.calls)
         words = f"Allow {tools}?" + (f" {asked.message}" if asked.message else "")
-        self.heading.setText(printable(words))
+        self.heading.setText(breakable(printable(words)))
         self.setAccessibleName(f"Approval: {words}")
         shown = scrolled(text_of(asked), f"What {tools} would do")
         self.differences = Differences(shown.document(), palette)
         self.box.addWidget(shown)
         self.note = named(QLabel(), "detail")
         self.note.setTextFormat(Qt.TextFormat.PlainText)
+        self.note.setWordWrap(True)
         self.note.hide()
         self.box.addWidget(self.note)
         row = self.buttons()
@@ -198,7 +220,7 @@ class ApprovalCard(GuardedCard):
         expires = self.approval.request.expire_time
         left = duration_in_words(max(expires - time.time(), 0.0)) if expires else ""
         words = note or (f"Denied if not allowed within {left}" if left else "")
-        self.note.setText(words)
+        self.note.setText(breakable(words))
         self.note.setVisible(bool(words))
 
     def focus(self) -> None:
@@ -241,7 +263,7 @@ class DecisionCard(GuardedCard):
             if step
             else f"The run was suspended: {run.steps.suspended}."
         )
-        self.heading.setText(words)
+        self.heading.setText(breakable(words))
         self.setAccessibleName(words)
         self.note = named(QLabel(), "detail")
         self.note.setTextFormat(Qt.TextFormat.PlainText)
@@ -259,7 +281,7 @@ class DecisionCard(GuardedCard):
     def show_state(self, *, sent: bool, note: str) -> None:
         for widget in (self._abort, self._done, self._retry):
             widget.setEnabled(not sent)
-        self.note.setText(note)
+        self.note.setText(breakable(note))
         self.note.setVisible(bool(note))
 
     def focus(self) -> None:

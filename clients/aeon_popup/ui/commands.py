@@ -4,7 +4,7 @@ from collections.abc import Callable
 from enum import Enum
 
 from PySide6.QtCore import QEvent, Qt
-from PySide6.QtGui import QKeyEvent
+from PySide6.QtGui import QKeyEvent, QKeySequence
 
 from aeon_popup.state.run_view import Stage
 from aeon_popup.state.session import Link, SessionView
@@ -12,6 +12,8 @@ from aeon_popup.trace import Trace
 
 _CTRL, _SHIFT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
 _NONE = Qt.KeyboardModifier.NoModifier
+# Held with a character, these keys make it a command.
+COMMAND_KEYS = _CTRL | Qt.KeyboardModifier.AltModifier | Qt.KeyboardModifier.MetaModifier
 
 
 class Command(Enum):
@@ -65,6 +67,33 @@ def command_of(event: QKeyEvent) -> Command | None:
     return _KEYS.get((modifiers, Qt.Key(event.key())))
 
 
+# The commands that decide about the card.
+DECIDES = frozenset({Command.ALLOW, Command.ALLOW_RUN, Command.DENY})
+# Keys that move the focus or are held with another key: they press nothing.
+_MOVES = {
+    Qt.Key.Key_Tab,
+    Qt.Key.Key_Backtab,
+    Qt.Key.Key_PageUp,
+    Qt.Key.Key_PageDown,
+    Qt.Key.Key_Control,
+    Qt.Key.Key_Shift,
+    Qt.Key.Key_Alt,
+    Qt.Key.Key_AltGr,
+    Qt.Key.Key_Meta,
+}
+
+
+def presses(event: QKeyEvent) -> bool:
+    """Whether a key press acts on the widget that has the focus: it is no command and does not move the focus."""
+    return command_of(event) is None and event.key() not in _MOVES
+
+
+def enters_text(event: QKeyEvent) -> bool:
+    """Whether a key press is a character or a paste."""
+    typed = bool(event.text()) and event.text().isprintable() and not event.modifiers() & COMMAND_KEYS
+    return typed or event.matches(QKeySequence.StandardKey.Paste)
+
+
 def option_of(event: QKeyEvent) -> int:
     """The number of the option that Alt and a digit choose; 0 for any other key."""
     digit = event.key() - Qt.Key.Key_0.value
@@ -113,10 +142,11 @@ def offered(view: SessionView, *, history: bool = False) -> list[Offer]:
     """The commands in the footer, each with its words at this stage."""
     run = view.shown
     if history:
-        return [(Command.SEND, "Open"), (Command.HIDE, "Back")]
+        return [*([(Command.SEND, "Open")] if view.history else []), (Command.HIDE, "Back")]
     hide = (Command.HIDE, "Back" if view.writing and run is not None else "Hide")
     if view.writing and view.stage is not Stage.UNAVAILABLE:
-        return [(Command.HISTORY, "History"), (Command.SEND, "Send"), hide]
+        # Up moves the cursor in a text.
+        return [*([] if view.draft else [(Command.HISTORY, "History")]), (Command.SEND, "Send"), hide]
     draft = [(Command.SEND, "Draft")] if view.draft else []
     undo = [(Command.UNDO, "Undo")] if run and run.undoable and view.link is not Link.DOWN else []
     match view.stage:

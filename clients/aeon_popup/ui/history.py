@@ -3,14 +3,14 @@
 from collections.abc import Callable
 
 from PySide6.QtCore import QRect, QSize, Qt
-from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter
+from PySide6.QtGui import QColor, QFontMetrics, QPainter
 from PySide6.QtWidgets import QAbstractItemView, QListWidget, QListWidgetItem, QStyle, QStyledItemDelegate
 from PySide6.QtWidgets import QStyleOptionViewItem as Option
 
 from aeon_cli.text.printable import one_line
 from aeon_popup.state.wording import ago
 from aeon_popup.ui.marks import SIZE, Shape, draw
-from aeon_popup.ui.theme import FAMILIES, Palette
+from aeon_popup.ui.theme import DARK, Palette, font_of
 from aeond_client.records.runs import RunState, RunSummary
 
 _ROW = 36
@@ -31,7 +31,6 @@ class HistoryList(QListWidget):
 
     def __init__(self, now: Callable[[], float]) -> None:
         super().__init__()
-        self._now = now
         self.setObjectName("history")
         self.setAccessibleName("Recent runs")
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
@@ -39,6 +38,8 @@ class HistoryList(QListWidget):
         self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         self._runs: tuple[RunSummary, ...] = ()
         self._wanted: str | None = None
+        self._row = _Row(self, now)
+        self.setItemDelegate(self._row)
 
     def show_runs(self, runs: tuple[RunSummary, ...], wanted: str, palette: Palette) -> None:
         """Fills the list with the runs whose text contains `wanted`, and selects the first."""
@@ -52,7 +53,8 @@ class HistoryList(QListWidget):
                 item.setSizeHint(QSize(0, _ROW))
                 self.addItem(item)
             self.setCurrentRow(0)
-        self.setItemDelegate(_Row(palette, self, self._now))
+        self._row.palette = palette
+        self.viewport().update()
         self.setFixedHeight(_ROW * min(max(self.count(), 1), _MOST_ROWS) + 4)
 
     @property
@@ -69,14 +71,14 @@ class HistoryList(QListWidget):
 class _Row(QStyledItemDelegate):
     """Draws a run: mark, text, and how long ago it was created."""
 
-    def __init__(self, palette: Palette, parent: HistoryList, now: Callable[[], float]) -> None:
+    def __init__(self, parent: HistoryList, now: Callable[[], float]) -> None:
         super().__init__(parent)
-        self._palette = palette
+        self.palette = DARK
         self._now = now
 
     def paint(self, painter: QPainter, option: Option, index: object) -> None:
         run = index.data(_RUN)  # type: ignore[attr-defined]
-        p, place = self._palette, option.rect
+        p, place = self.palette, option.rect
         if option.state & QStyle.StateFlag.State_Selected:
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
             painter.setPen(Qt.PenStyle.NoPen)
@@ -88,21 +90,15 @@ class _Row(QStyledItemDelegate):
         draw(painter, _SHAPES.get(run.state, Shape.SPINNER), p)
         painter.restore()
         when = ago(self._now() - run.created_time)
-        small = _font(12)
+        small = font_of(12)
         painter.setFont(small)
         painter.setPen(QColor(p.dim))
         right = QRect(place.right() - 110, place.top(), 98, place.height())
         painter.drawText(right, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, when)
-        painter.setFont(_font(14))
+        painter.setFont(font_of(14))
         painter.setPen(QColor(p.text))
         left = QRect(place.left() + 39, place.top(), place.width() - 160, place.height())
-        words = QFontMetrics(_font(14)).elidedText(
+        words = QFontMetrics(font_of(14)).elidedText(
             one_line(run.text), Qt.TextElideMode.ElideRight, left.width()
         )
         painter.drawText(left, Qt.AlignmentFlag.AlignVCenter, words)
-
-
-def _font(pixels: int) -> QFont:
-    font = QFont(list(FAMILIES))
-    font.setPixelSize(pixels)
-    return font

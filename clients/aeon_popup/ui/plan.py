@@ -97,6 +97,11 @@ class PlanList(QWidget):
         """The marks of the lines, from the first to the last."""
         return [row.mark.shape.value for row in self._rows]
 
+    @property
+    def active_row(self) -> QWidget | None:
+        """The last line that is in progress."""
+        return next((row for row in reversed(self._rows) if row.mark.shape is Shape.SPINNER), None)
+
     def turn(self, seconds: float) -> None:
         """Advances the spinners."""
         for row in self._rows:

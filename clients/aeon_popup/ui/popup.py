@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QGuiApplication, QHideEvent, QKeyEvent, QShowEvent
-from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QFrame, QLineEdit, QVBoxLayout, QWidget
 
 from aeon_popup.actions import Actions
 from aeon_popup.state import wording
@@ -14,8 +14,8 @@ from aeon_popup.state.session import SessionView
 from aeon_popup.trace import Trace
 from aeon_popup.ui.body import Body, Footer
 from aeon_popup.ui.cards import AnyCard, ApprovalCard, GuardedCard, QuestionCard
-from aeon_popup.ui.commands import Command, ReleasedKey, command_of, option_of
-from aeon_popup.ui.prompt import Prompt
+from aeon_popup.ui.commands import DECIDES, Command, ReleasedKey, command_of, enters_text, option_of, presses
+from aeon_popup.ui.prompt import Header
 from aeon_popup.ui.theme import Palette, named, style_sheet
 from aeon_popup.ui.window import NoSeat, Seat, Window
 
@@ -59,15 +59,8 @@ class Popup(Window):
     # ------------------------------------------------------------ construction
 
     def _build(self, now: Callable[[], float]) -> None:
-        self.spark = named(QLabel("✦"), "spark")
-        self.prompt = Prompt()
-        self.badge = named(QLabel(), "badge")
-        header = QHBoxLayout()
-        header.setContentsMargins(22, 15, 16, 15)
-        header.setSpacing(14)
-        header.addWidget(self.spark, 0, Qt.AlignmentFlag.AlignTop)
-        header.addWidget(self.prompt, 1, Qt.AlignmentFlag.AlignVCenter)
-        header.addWidget(self.badge, 0, Qt.AlignmentFlag.AlignVCenter)
+        self._header = Header()
+        self.prompt, self.badge = self._header.prompt, self._header.badge
         self.body = Body(self._actions, self.palette_of_theme, self._card_changed, now)
         self.footer = Footer(self.perform, now)
         self.rules = (named(QFrame(), "rule"), named(QFrame(), "rule"))
@@ -76,12 +69,11 @@ class Popup(Window):
         whole = QVBoxLayout(self)
         whole.setContentsMargins(self.margin, self.margin, self.margin, self.margin)
         whole.setSpacing(0)
-        whole.addLayout(header)
+        whole.addLayout(self._header)
         whole.addWidget(self.rules[0])
         whole.addWidget(self.body)
         whole.addWidget(self.rules[1])
         whole.addLayout(self.footer)
-        self._header = header
         self.prompt.sent.connect(self._send)
         self.prompt.changed.connect(self._edited)
         self.prompt.begun.connect(self._actions.follow_up)
@@ -120,16 +112,9 @@ class Popup(Window):
                 self._history_shown = self._keys_shown = False
             self._stage = stage
             self._trace("stage", stage=view.stage.value, run=run.run_id if run else "")
-        browsing = self._history_shown
-        if not browsing:
-            text = view.draft if view.writing or run is None else run.text
-            self.prompt.show_text(text, read_only=not view.writing and run is not None)
-        words, tone = wording.badge(view)
-        self.badge.setText(words)
-        self.badge.setStyleSheet(f"color: {getattr(p, tone)};")
-        self.badge.setVisible(bool(words) and not browsing)
-        self.footer.show_view(view, history=browsing)
-        if browsing:
+        self._header.show_view(view, p, history=self._history_shown)
+        self.footer.show_view(view, history=self._history_shown)
+        if self._history_shown:
             self.body.show_history(view, self.prompt.toPlainText(), p)
         else:
             self.body.show_run(view, p, details=self._details, keys=self._keys_shown)
@@ -159,6 +144,7 @@ class Popup(Window):
             wanted = min(self.body.wanted_height(), self.highest - rest)
             self.body.setFixedHeight(wanted)
         self.place(rest + wanted)
+        self.body.settle()
 
     # ------------------------------------------------------------ time
 
@@ -201,6 +187,7 @@ class Popup(Window):
         self._draw()
         self.show()
         self._draw()
+        self.body.follow()
         self.take_focus()
         self._focus()
 
@@ -244,7 +231,13 @@ class Popup(Window):
         return super().eventFilter(watched, event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        if not self._key(event):
+        """Text that no other part takes, such as that typed while the answer has the focus, is for the prompt."""
+        if self._key(event):
+            return
+        if enters_text(event) and self.body.card is None and self.focusWidget() is not self.prompt:
+            self.prompt.setFocus()
+            QApplication.sendEvent(self.prompt, event)
+        else:
             super().keyPressEvent(event)
 
     def keyReleaseEvent(self, event: QKeyEvent) -> None:
@@ -262,20 +255,36 @@ class Popup(Window):
         if isinstance(self.body.card, GuardedCard) and self.body.card.guarded and not self._history_shown:
             self._trace("ignored", key=Qt.Key(event.key()).name)
             return True
+        if self._shows_card_first(event):
+            return True
         if (number := option_of(event)) and isinstance(self.body.card, QuestionCard):
-            self.body.card.choose(number)
+            if not event.isAutoRepeat():
+                self.body.card.choose(number)
             return True
         if self._history_shown and event.key() in {Qt.Key.Key_Up, Qt.Key.Key_Down}:
             self.body.history.move(1 if event.key() == Qt.Key.Key_Down else -1)
             return True
-        if event.key() == Qt.Key.Key_Up and self.body.card is None and not self.prompt.toPlainText():
+        empty = self.prompt.isReadOnly() or not self.prompt.toPlainText()
+        if event.key() == Qt.Key.Key_Up and self.body.card is None and empty:
             self.perform(Command.HISTORY)
             return True
         if event.key() in {Qt.Key.Key_PageUp, Qt.Key.Key_PageDown} and self.body.isVisible():
             self.body.turn_pages(1 if event.key() == Qt.Key.Key_PageDown else -1)
             return True
         command = command_of(event)
+        if command in DECIDES and event.isAutoRepeat() and isinstance(self.body.card, ApprovalCard):
+            return True
         return command is not None and self.perform(command)
+
+    def _shows_card_first(self, event: QKeyEvent) -> bool:
+        """Whether the key would act on a card that is out of view, and shows it instead. Typed text is entered as well."""
+        card, focused = self.body.card, self.focusWidget()
+        if card is None or self._history_shown:
+            return False
+        on_card = presses(event) and card.isAncestorOf(focused)
+        if not (on_card or option_of(event)) or self.body.shows_card():
+            return False
+        return not (isinstance(focused, QLineEdit) and enters_text(event))
 
     def _escape(self) -> None:
         if self._history_shown or self._keys_shown:
@@ -288,8 +297,10 @@ class Popup(Window):
 
     def perform(self, command: Command) -> bool:
         """Performs a command; False if it has no meaning now, so that the key goes to the focused widget."""
-        run = self._view.shown
+        run, card = self._view.shown, self.body.card
         self._trace("command", name=command.name)
+        if command in DECIDES and isinstance(card, ApprovalCard) and not self.body.shows_card():
+            return True
         match command:
             case Command.HIDE:
                 if self._view.writing and run is not None:
@@ -316,12 +327,12 @@ class Popup(Window):
                 self._actions.retry()
             case Command.KEYS:
                 self._show_keys()
-            case Command.ALLOW if isinstance(self.body.card, ApprovalCard):
-                self.body.card.allow()
-            case Command.ALLOW_RUN if isinstance(self.body.card, ApprovalCard):
-                self.body.card.allow("run")
-            case Command.DENY if isinstance(self.body.card, ApprovalCard):
-                self.body.card.deny()
+            case Command.ALLOW if isinstance(card, ApprovalCard):
+                card.allow()
+            case Command.ALLOW_RUN if isinstance(card, ApprovalCard):
+                card.allow("run")
+            case Command.DENY if isinstance(card, ApprovalCard):
+                card.deny()
             case _:
                 return False
         return True

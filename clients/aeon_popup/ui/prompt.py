@@ -1,16 +1,31 @@
-"""The text field of the header: one to six lines, read-only while it shows the request of a run."""
+"""The header: its text field has one to six lines and is read-only while it shows the request of a run."""
+
+from typing import Any
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QFontMetrics, QKeyEvent, QTextOption
-from PySide6.QtWidgets import QFrame, QPlainTextEdit
+from PySide6.QtGui import (
+    QFontMetrics,
+    QGuiApplication,
+    QInputMethodEvent,
+    QKeyEvent,
+    QKeySequence,
+    QTextOption,
+)
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPlainTextEdit
+
+from aeon_popup.state import wording
+from aeon_popup.state.session import SessionView
+from aeon_popup.ui.commands import COMMAND_KEYS
+from aeon_popup.ui.theme import Palette, named, tooltip
 
 _MOST_LINES = 6
 _MOST_CHARACTERS = 100_000
 
 
 class Prompt(QPlainTextEdit):
-    """`sent` is emitted by Enter, `changed` with the text that the user edits, and `begun` with the first
-    character typed while the field is read-only.
+    """`sent` is emitted by Enter, and `changed` with the text that the user edits. While the field is read-only, `begun` is
+    emitted with the first character that is typed, and with "" before a paste and before text of an input method: if that
+    makes the field editable, the text is inserted.
     """
 
     sent = Signal()
@@ -37,6 +52,9 @@ class Prompt(QPlainTextEdit):
         self._showing = True
         if self.isReadOnly() != read_only:
             self.setReadOnly(read_only)
+            self.setAttribute(
+                Qt.WidgetAttribute.WA_InputMethodEnabled
+            )  # Qt gives read-only fields no input method
             self.setCursorWidth(0 if read_only else 2)
         wanted = self._one_line(text) if read_only else text
         if self.toPlainText() != wanted:
@@ -44,6 +62,7 @@ class Prompt(QPlainTextEdit):
             cursor = self.textCursor()
             cursor.movePosition(cursor.MoveOperation.Start if read_only else cursor.MoveOperation.End)
             self.setTextCursor(cursor)
+        self.setToolTip(tooltip(text) if wanted != text else "")
         self._showing = False
         self.fit()
 
@@ -61,10 +80,30 @@ class Prompt(QPlainTextEdit):
         plain = not event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
         if event.key() in {Qt.Key.Key_Return, Qt.Key.Key_Enter} and plain:
             self.sent.emit()
+        elif self.isReadOnly() and event.matches(QKeySequence.StandardKey.Paste):
+            if QGuiApplication.clipboard().text():
+                self.begun.emit("")
+                super().keyPressEvent(event)
         elif self.isReadOnly() and event.text().isprintable() and event.text().strip():
-            self.begun.emit(event.text())
+            if not event.modifiers() & COMMAND_KEYS:
+                self.begun.emit(event.text())
         elif len(self.toPlainText()) < _MOST_CHARACTERS or not event.text().isprintable():
             super().keyPressEvent(event)
+
+    def inputMethodQuery(self, query: Qt.InputMethodQuery, *argument: Any) -> Any:
+        """Input methods are enabled also while the field is read-only."""
+        if query == Qt.InputMethodQuery.ImEnabled:
+            return self.isEnabled()
+        return super().inputMethodQuery(query, *argument)
+
+    def inputMethodEvent(self, event: QInputMethodEvent) -> None:
+        """Takes composed text, such as that of a dead key or of an editor for Chinese."""
+        if self.isReadOnly() and (event.commitString() or event.preeditString()):
+            self.begun.emit("")
+        if self.isReadOnly():
+            event.ignore()
+        else:
+            super().inputMethodEvent(event)
 
     def _note_change(self) -> None:
         if not self._showing:
@@ -77,3 +116,28 @@ class Prompt(QPlainTextEdit):
         return QFontMetrics(self.font()).elidedText(
             words, Qt.TextElideMode.ElideRight, max(self.viewport().width() - 4, 100)
         )
+
+
+class Header(QHBoxLayout):
+    """The text field, and the stage of the run beside it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.prompt = Prompt()
+        self.badge = named(QLabel(), "badge")
+        self.setContentsMargins(22, 15, 16, 15)
+        self.setSpacing(14)
+        self.addWidget(named(QLabel("✦"), "spark"), 0, Qt.AlignmentFlag.AlignTop)
+        self.addWidget(self.prompt, 1, Qt.AlignmentFlag.AlignVCenter)
+        self.addWidget(self.badge, 0, Qt.AlignmentFlag.AlignVCenter)
+
+    def show_view(self, view: SessionView, palette: Palette, *, history: bool) -> None:
+        """Shows the draft or the request, and the stage; while the history is shown the field has its filter."""
+        run = view.shown
+        if not history:
+            text = view.draft if view.writing or run is None else run.text
+            self.prompt.show_text(text, read_only=not view.writing and run is not None)
+        words, tone = wording.badge(view)
+        self.badge.setText(words)
+        self.badge.setStyleSheet(f"color: {getattr(palette, tone)};")
+        self.badge.setVisible(bool(words) and not history)

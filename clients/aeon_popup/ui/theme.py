@@ -1,9 +1,12 @@
-"""Colours, fonts and the style sheet of the window, for dark and light."""
+"""Colours, fonts and the style sheet of the window, for dark and light; and texts cut to a width."""
 
+import re
 from dataclasses import dataclass
+from html import escape
 from typing import TypeVar
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, Qt
+from PySide6.QtGui import QFont, QFontMetrics, QTextLayout, QTextOption
 
 T = TypeVar("T", bound=QObject)
 
@@ -15,6 +18,7 @@ RADIUS = 14
 SHADOW = 28
 # The top edge of the window as a share of the screen's height.
 TOP = 0.16
+_LONG_WORD = re.compile(r"(\S{30})(?=\S)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +80,7 @@ def style_sheet(p: Palette) -> str:
     * {{ font-family: {families}; font-size: 14px; color: {p.text}; }}
     QToolTip {{ background: {p.panel}; border: 1px solid {p.line}; padding: 4px; }}
     #prompt {{ background: transparent; border: none; font-size: 20px; selection-background-color: {p.accent};
-        selection-color: {p.on_accent}; }}
+        selection-color: {p.on_accent}; placeholder-text-color: {p.dim}; }}
     #spark {{ color: {p.accent}; font-size: 22px; }}
     #badge {{ background: {p.panel}; border-radius: 10px; padding: 8px 13px; font-size: 12px; font-weight: 500; }}
     #rule {{ background: {p.line}; }}
@@ -94,7 +98,8 @@ def style_sheet(p: Palette) -> str:
     #arguments {{ background: {p.field}; border: 1px solid {p.line}; border-radius: 6px; padding: 8px 10px;
         font-family: {mono}; font-size: 12px; }}
     #entry {{ background: {p.field}; border: 1px solid {p.line}; border-radius: 6px; padding: 8px 12px;
-        selection-background-color: {p.accent}; selection-color: {p.on_accent}; }}
+        selection-background-color: {p.accent}; selection-color: {p.on_accent};
+        placeholder-text-color: {p.dim}; }}
     #entry:focus {{ border-color: {p.accent}; }}
     QPushButton {{ background: {p.field}; border: 1px solid {p.line}; border-radius: 7px; padding: 7px 16px;
         font-weight: 500; min-height: 16px; }}
@@ -103,6 +108,7 @@ def style_sheet(p: Palette) -> str:
     QPushButton[main="true"] {{ background: {p.accent}; border-color: {p.accent}; color: {p.on_accent};
         font-weight: 600; }}
     QPushButton[main="true"]:focus {{ border: 2px solid {p.text}; }}
+    QPushButton[wide="true"] {{ text-align: left; }}
     QPushButton:disabled {{ color: {p.dim}; background: transparent; border-color: {p.line}; }}
     #answer, #body, #keys, #history {{ background: transparent; border: none; }}
     #history::item {{ border-radius: 8px; }}
@@ -117,6 +123,45 @@ def style_sheet(p: Palette) -> str:
 def document_style(p: Palette) -> str:
     """The style sheet of the answer's text, in the subset of CSS that Qt's rich text has."""
     return f"a {{ color: {p.accent}; text-decoration: none; }} body {{ color: {p.text}; }}"
+
+
+def font_of(pixels: int, weight: QFont.Weight = QFont.Weight.Normal) -> QFont:
+    """The font of the style sheet, for texts that are measured or drawn without it."""
+    font = QFont(list(FAMILIES))
+    font.setPixelSize(pixels)
+    font.setWeight(weight)
+    return font
+
+
+def wrapped(text: str, font: QFont, width: int, most_lines: int) -> str:
+    """The text on lines of at most this width; an ellipsis marks the cut if there would be more lines than `most_lines`."""
+    layout = QTextLayout(text, font)
+    option = QTextOption()
+    option.setWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
+    layout.setTextOption(option)
+    units = text.encode("utf-16-le")  # Qt counts two bytes as one character
+    lines: list[str] = []
+    layout.beginLayout()
+    while (line := layout.createLine()).isValid():
+        line.setLineWidth(width)
+        rest = units[2 * line.textStart() :]
+        if len(lines) == most_lines - 1:
+            left = rest.decode("utf-16-le")
+            lines.append(QFontMetrics(font).elidedText(left, Qt.TextElideMode.ElideRight, width))
+            break
+        lines.append(rest[: 2 * line.textLength()].decode("utf-16-le").rstrip())
+    layout.endLayout()
+    return "\n".join(lines)
+
+
+def breakable(text: str) -> str:
+    """The text with places inside of long words, such as paths, at which a label may begin a new line."""
+    return _LONG_WORD.sub("\\1\u200b", text)
+
+
+def tooltip(text: str) -> str:
+    """The text for a tooltip, as it is: Qt would interpret markup in it."""
+    return f"<qt>{escape(breakable(text))}</qt>".replace("\n", "<br>")
 
 
 def named(widget: T, name: str) -> T:

@@ -1,10 +1,16 @@
 """Colours of the window."""
 
+import os
+
 import pytest
 
-pytest.importorskip("PySide6.QtCore", reason="Qt is not installed here", exc_type=ImportError)
+os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+pytest.importorskip("PySide6.QtWidgets", reason="Qt is not installed here", exc_type=ImportError)
 
-from aeon_popup.ui.theme import DARK, LIGHT, Palette, style_sheet
+from PySide6.QtWidgets import QApplication, QLineEdit
+
+from aeon_popup.ui.prompt import Prompt
+from aeon_popup.ui.theme import DARK, LIGHT, Palette, named, style_sheet
 
 TEXTS = ("text", "dim", "accent", "ok", "warn", "err")
 
@@ -40,3 +46,17 @@ def test_the_main_button_is_readable(palette: Palette) -> None:
     """The label of the main button has a contrast of at least 4.5:1."""
     assert contrast(palette.on_accent, palette.accent) >= 4.5
     assert palette.accent in style_sheet(palette)
+
+
+@pytest.mark.parametrize("palette", [DARK, LIGHT], ids=lambda one: one.name)
+def test_placeholders_are_readable(palette: Palette) -> None:
+    """What the empty prompt and the empty field of a question say has a contrast of at least 4.5:1, as it is drawn."""
+    app = QApplication.instance() or QApplication(["theme"])
+    fields = {palette.bg: Prompt(), palette.field: named(QLineEdit(), "entry")}
+    for ground, field in fields.items():
+        field.setStyleSheet(style_sheet(palette))
+        field.ensurePolished()
+        colour = field.palette().placeholderText().color()
+        assert colour.alpha() == 255
+        assert contrast(colour.name(), ground) >= 4.5
+    app.processEvents()

@@ -1,0 +1,82 @@
+"""The header and the footer of the window: the request, and the keys that are offered for it."""
+
+import os
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+pytest.importorskip("PySide6.QtWidgets", reason="Qt is not installed here", exc_type=ImportError)
+
+from PySide6.QtCore import QObject, Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
+
+from aeon_popup.state.happenings import Drafted, FollowUpStarted
+from aeon_popup.state.session import after
+from aeon_popup.trace import Trace
+from aeon_popup.ui.commands import Command, offered
+from aeon_popup.ui.popup import Popup, application
+from aeon_popup.ui.theme import DARK
+from tests.support.popup_pictures import NoActions
+from tests.support.popup_states import history, states
+
+
+@pytest.fixture
+def popup() -> Iterator[Popup]:
+    app = QApplication.instance() or application(["tests"])
+    actions: Any = NoActions()
+    made = Popup(actions, DARK, Trace(), composited=True, motion=False)
+    made.appear()
+    yield made
+    made.hide()
+    made.deleteLater()
+    app.processEvents()
+
+
+@pytest.mark.parametrize("state", ["prompt", "done", "running"])
+def test_up_shows_the_history_where_it_moves_no_cursor(popup: Popup, state: str) -> None:
+    """The key Up shows recent runs in the empty prompt and below an answer; the footer offers it only where it does."""
+    popup.show_view(replace(states()[state], history=history()))
+    QTest.keyClick(popup.focusWidget(), Qt.Key.Key_Up)
+    assert popup.body.history.isVisible()
+
+
+@pytest.mark.parametrize(("draft", "offered_there"), [("", True), ("text", False)])
+def test_the_footer_offers_up_only_where_it_shows_the_history(draft: str, *, offered_there: bool) -> None:
+    """While a text is being written, in which Up moves the cursor, the footer does not offer it for the history."""
+    for name in ("prompt", "done"):
+        view = after(states()[name], FollowUpStarted(draft))
+        view = after(view, Drafted(draft))
+        assert (Command.HISTORY in dict(offered(view))) is offered_there
+
+
+def test_the_footer_offers_to_open_a_run_only_where_there_is_one() -> None:
+    """In an empty list of recent runs Enter opens nothing, so the footer does not offer it."""
+    view = states()["prompt"]
+    assert Command.SEND not in dict(offered(view, history=True))
+    assert Command.SEND in dict(offered(replace(view, history=history()), history=True))
+
+
+def test_drawing_the_history_again_leaves_nothing_behind(popup: Popup) -> None:
+    """Each drawing of the recent runs uses the objects of the first one."""
+    view = replace(states()["prompt"], history=history())
+    popup.show_view(view)
+    popup.perform(Command.HISTORY)
+    before = len(popup.body.history.findChildren(QObject))
+    for _ in range(20):
+        popup.show_view(view)
+    assert len(popup.body.history.findChildren(QObject)) == before
+
+
+def test_a_long_request_is_whole_in_its_tooltip(popup: Popup) -> None:
+    """A request that is cut to one line after it was sent has all of its text in a tooltip; a short one has none."""
+    view = states()["running"]
+    text = "Compare <b>all</b> flights\nand hotels " * 20
+    popup.show_view(replace(view, runs=(replace(view.runs[0], text=text),)))
+    assert popup.prompt.toPlainText().endswith("…")
+    assert popup.prompt.toolTip().count("&lt;b&gt;all&lt;/b&gt;") == 20
+    popup.show_view(replace(view, runs=(replace(view.runs[0], text="Short"),)))
+    assert popup.prompt.toolTip() == ""

@@ -22,8 +22,9 @@ from aeond.daemon.config.paths import user_models_dir
 from aeond.daemon.exits import Exit
 
 REQUESTS: Final = (
+    "What does HTTP stand for?",
+    "When is invoice 17 due?",
     "What is 17.5% of 2400? Then remember the result as bonus.",
-    "List the files in this folder and tell me which is the largest.",
     "What did I ask you to remember?",
 )
 SAMPLES: Final = {

@@ -31,7 +31,7 @@ def test_folders_may_have_any_name(tmp_path: Path) -> None:
 def test_requests_replace_those_included(
     monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], sent: tuple[str, ...]
 ) -> None:
-    """`aeond demo` sends three requests, or those of its command line."""
+    """`aeond demo` sends four requests, or those of its command line."""
     received: list[str] = []
 
     def show(requests: Sequence[str], **_: object) -> Exit:

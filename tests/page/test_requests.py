@@ -190,6 +190,7 @@ def test_an_interrupted_step_is_decided_by_the_user(
     assert page.locator("ol.steps > li.step").first.get_attribute("class") == "step unknown"
     assert page.locator("ol.steps .row").first.text_content().startswith("change as s1: interrupted")
     assert page.locator("svg.graph .box").first.get_attribute("class") == "box unknown"
+    armed(page)
     page.get_by_role("button", name=button).press("Enter")
     if begun["s1"] == 2:
         gate.open()

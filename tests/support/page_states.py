@@ -2,7 +2,8 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any, Self
@@ -11,11 +12,13 @@ from aeond_client.errors import NoDaemonError, UnavailableError
 from aeond_client.events import (
     AnswerComposed,
     AnswerStarted,
+    ApprovalDecided,
     ApprovalRequested,
     BudgetExhausted,
     CancelRequested,
     Event,
     EventKind,
+    InputAnswered,
     InputRequested,
     PassStarted,
     PlanAdopted,
@@ -26,6 +29,7 @@ from aeond_client.events import (
     RunStarted,
     RunSuspended,
     StepEnded,
+    StepResolved,
     StepStarted,
     TextDelta,
 )
@@ -165,15 +169,24 @@ def summaries(now: float) -> tuple[RunSummary, ...]:
     )
 
 
+Item = EventKind | tuple[str, EventKind]
+
+
 @dataclass
 class StatesClient:
-    """Replaces AsyncClient: each state is a run of that name, whose events are delivered at once."""
+    """Replaces AsyncClient: each state is a run of that name, whose events are delivered at once. An event of a run below
+    comes with the id of that run.
+    """
 
-    kinds: Mapping[str, list[EventKind]] = field(default_factory=runs)
+    kinds: Mapping[str, Sequence[Item]] = field(default_factory=runs)
     up: bool = True
     state: str = "ready"
     calls: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
+    failing: set[str] = field(default_factory=set)
+    """The calls that fail."""
+    listed: Callable[[float], tuple[RunSummary, ...]] = summaries
     now: Callable[[], float] = time.time
+    _watches: list[tuple[asyncio.AbstractEventLoop, asyncio.Queue[Item]]] = field(default_factory=list)
 
     async def __aenter__(self) -> Self:
         if not self.up:
@@ -185,17 +198,50 @@ class StatesClient:
 
     @asynccontextmanager
     async def watch(self, run_id: str, after_seq: int = 0, **_: Any) -> AsyncIterator[AsyncIterator[Event]]:
-        async def events() -> AsyncIterator[Event]:
-            seq = 0
-            start = self.now() - 12
-            for kind in self.kinds[run_id]:
-                live = isinstance(kind, TextDelta | Progress)
-                seq += not live
-                if live or seq > after_seq:
-                    yield Event(run_id, 0 if live else seq, 0.0 if live else start + seq / 4, seq / 4, kind)
-            await asyncio.Event().wait()
+        queue: asyncio.Queue[Item] = asyncio.Queue()
+        for item in self.kinds[run_id]:
+            queue.put_nowait(item)
+        watch = (asyncio.get_running_loop(), queue)
 
+        async def events() -> AsyncIterator[Event]:
+            seqs: Counter[str] = Counter()
+            start = self.now() - 12
+            while True:
+                item = await queue.get()
+                of, kind = item if isinstance(item, tuple) else (run_id, item)
+                live = isinstance(kind, TextDelta | Progress)
+                seqs[of] += not live
+                seq = seqs[of]
+                if live or of != run_id or seq > after_seq:
+                    yield Event(of, 0 if live else seq, 0.0 if live else start + seq / 4, seq / 4, kind)
+
+        self._watches.append(watch)
         yield events()
+        self._watches.remove(watch)
+
+    def happen(self, item: Item) -> None:
+        """Delivers one more event to everyone who watches, from any thread."""
+        for loop, queue in self._watches:
+            loop.call_soon_threadsafe(queue.put_nowait, item)
+
+    def _called(self, name: str, **given: Any) -> None:
+        self.calls.append((name, given))
+        if name in self.failing:
+            raise UnavailableError(f"{name} failed.")
+
+    async def answer_run(self, run_id: str, answer: Any, question_id: str) -> None:
+        self._called("answer_run", run_id=run_id, answer=answer, question_id=question_id)
+        self.happen((run_id, InputAnswered(question_id, answer)))
+
+    async def decide_approval(
+        self, run_id: str, approval_id: str, digest: str, approved: bool, scope: str
+    ) -> None:
+        self._called("decide_approval", run_id=run_id, digest=digest, approved=approved, scope=scope)
+        self.happen((run_id, ApprovalDecided(approval_id, approved, scope=scope)))
+
+    async def decide_run(self, run_id: str, resolution: str, step_id: str) -> None:
+        self._called("decide_run", run_id=run_id, resolution=str(resolution), step_id=step_id)
+        self.happen((run_id, StepResolved(str(resolution), step_id)))
 
     async def create_session(self, **_: Any) -> Session:
         return Session("session-1")
@@ -205,7 +251,8 @@ class StatesClient:
         raise UnavailableError("No daemon is listening.")
 
     async def list_runs(self, *, session_id: str = "", **_: Any) -> tuple[RunSummary, ...]:
-        return () if session_id else summaries(self.now())
+        self._called("list_runs")
+        return () if session_id else self.listed(self.now())
 
     async def list_sessions(self, **_: Any) -> tuple[Session, ...]:
         now = self.now()
@@ -215,6 +262,7 @@ class StatesClient:
         )
 
     async def undo_run(self, run_id: str) -> UndoReport:
+        self._called("undo_run")
         return UndoReport(tuple(UndoneChange(effect.target, "restored") for effect in EFFECTS))
 
     async def replay_run(self, run_id: str, until_seq: int = 0) -> AsyncIterator[int]:

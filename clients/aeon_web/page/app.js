@@ -38,7 +38,7 @@ function draw() {
   const slider = document.getElementById("position");
   if (slider && slider !== document.activeElement) slider.value = slider.dataset.value;
   if (isNew) appeared(root.querySelector(".card"));
-  if (!card) disarm();
+  if (!card) watchSight(null);
   speak();
 }
 
@@ -55,14 +55,25 @@ function disarm() {
   delete root.dataset.armed;
 }
 
-// A card takes the focus unless the user is writing; of an approval, Deny has it.
-function appeared(card) {
+// A card out of sight, or below the sticky parts of the page, is not armed; back in sight it is again after a while.
+const sight = new IntersectionObserver((changes) => {
+  const { isIntersecting, target } = changes.at(-1);
   disarm();
-  const key = card.dataset.key;
-  arming = setTimeout(() => { root.dataset.armed = key; }, ARMING_MS);
+  if (isIntersecting) arming = setTimeout(() => { root.dataset.armed = target.dataset.key; }, ARMING_MS);
+}, { rootMargin: "-24px 0px -64px" });
+
+function watchSight(card) {
+  sight.disconnect();
+  disarm();
+  if (card) sight.observe(card);
+}
+
+// A card comes into view, and takes the focus unless the user is writing. Of an approval, Deny has it.
+function appeared(card) {
   const writing = document.activeElement?.matches("textarea, input") && document.activeElement.value;
-  if (!writing) card.querySelector("[data-act=deny], input, button")?.focus({ preventScroll: true });
+  if (!writing) (card.hasAttribute("tabindex") ? card : card.querySelector("[data-act=deny], input, button"))?.focus({ preventScroll: true });
   card.scrollIntoView({ block: "nearest" });
+  watchSight(card);
 }
 
 function speak() {
@@ -111,9 +122,6 @@ function linked(link) {
 }
 
 function arrived(event) {
-  const subject = event.data.question_id ?? event.data.approval_id;
-  if (subject) app.busy.delete(subject);
-  if (event.kind === "run_suspended") app.busy.delete("decision");
   if (event.run_id !== app.view.runId) return;
   if (event.kind === "run_created" && event.data.session_id) loadConversation(event.data.session_id);
   if (["run_created", "run_ended", "input_requested", "approval_requested", "run_suspended"].includes(event.kind)) loadHistory();
@@ -206,22 +214,27 @@ async function submit(text, sessionId) {
 
 // ---------------------------------------------------------------- what the user does
 
-const approval = () => app.view?.approvals[0];
-const question = () => (approval() ? null : app.view?.questions[0]);
-const isArmed = (key) => root.dataset.armed === key;
+const cardOf = (kind) => (app.view?.card?.kind === kind ? app.view.card : null);
+const approval = () => cardOf("approval");
+const question = () => cardOf("question");
+
+// Sends what the user decided about the card that is shown. One that is out of sight comes into view instead.
+function settle(one, name, given) {
+  if (root.dataset.armed === one.key) return doing(one.key, () => call(name, { run_id: one.runId, ...given }), true);
+  app.tab = "run";
+  draw();
+  return root.querySelector(".card")?.scrollIntoView({ block: "nearest" });
+}
 
 function decide(approved, scope) {
   const one = approval();
-  if (!one || !isArmed(`approval-${one.approval_id}`)) return;
-  if (approved && !(one.scopes.length ? one.scopes : ["once"]).includes(scope)) return;
-  const given = { run_id: one.runId, approval_id: one.approval_id, digest: one.digest, approved, scope };
-  doing(one.approval_id, () => call("decide_approval", given), true);
+  if (!one || (approved && !(one.scopes.length ? one.scopes : ["once"]).includes(scope))) return;
+  settle(one, "decide_approval", { approval_id: one.approval_id, digest: one.digest, approved, scope });
 }
 
 function answer(value) {
   const one = question();
-  if (!one || !isArmed(`question-${one.question_id}`)) return;
-  doing(one.question_id, () => call("answer_run", { run_id: one.runId, question_id: one.question_id, answer: value }), true);
+  if (one) settle(one, "answer_run", { question_id: one.question_id, answer: value });
 }
 
 const acts = {
@@ -237,8 +250,8 @@ const acts = {
   allow: (at) => decide(true, at.dataset.scope),
   deny: () => decide(false, "once"),
   resolve(at) {
-    const { runId, step } = app.view.decision;
-    doing("decision", () => call("decide_run", { run_id: runId, step_id: step?.step_id ?? "", resolution: at.dataset.word }));
+    const one = cardOf("decision");
+    if (one) settle(one, "decide_run", { step_id: one.step?.step_id ?? "", resolution: at.dataset.word });
   },
   stop() {
     if (app.sending) app.stopWhenSent = true;
@@ -285,6 +298,7 @@ async function act(name, at) {
   redraw();
 }
 
+const LISTS = ".rows, .events, .options";
 const SHORTCUTS = {
   "ctrl+.": "stop", "ctrl+h": "history", "ctrl+alt+r": "retry", "alt+n": "new", f1: "keys", "ctrl+backspace": "deny",
 };
@@ -293,6 +307,7 @@ function pressed(event) {
   const name = [event.ctrlKey && "ctrl", event.altKey && "alt", event.shiftKey && "shift", event.key.toLowerCase()].filter(Boolean).join("+");
   const at = event.target;
   if (event.key === "Enter" && at.matches("[data-act=allow]") && !event.ctrlKey) return event.preventDefault(); // plain Enter never allows
+  if (event.key === "Enter" && event.repeat && at.closest(".card")) return event.preventDefault(); // a key held since before
   if (keysDialog.open && name !== "f1") return undefined;
   if (name === "ctrl+backspace" && at.matches("textarea, input") && at.value) return undefined; // deletes a word
   if (event.key === "Enter" && event.ctrlKey && approval() && !at.matches("textarea, input")) {
@@ -313,7 +328,7 @@ function pressed(event) {
     event.preventDefault();
     return at.form.requestSubmit();
   }
-  if (/^(arrow(up|down)|home|end)$/.test(name) && at.closest(".rows, .events")) return step(event, at);
+  if (/^(arrow(up|down)|home|end)$/.test(name) && at.closest(LISTS)) return step(event, at);
   if (!SHORTCUTS[name]) return undefined;
   event.preventDefault();
   return event.repeat ? undefined : act(SHORTCUTS[name], at);
@@ -321,7 +336,7 @@ function pressed(event) {
 
 // Arrow keys move through a list.
 function step(event, at) {
-  const all = [...at.closest(".rows, .events").querySelectorAll("button")];
+  const all = [...at.closest(LISTS).querySelectorAll("button")];
   const place = { ArrowUp: all.indexOf(at) - 1, ArrowDown: all.indexOf(at) + 1, Home: 0, End: all.length - 1 }[event.key];
   event.preventDefault();
   all[Math.max(0, Math.min(place, all.length - 1))]?.focus();

@@ -35,21 +35,20 @@ export function answerOf(question, text) {
 const optionText = (option) => (option === true ? "Yes" : option === false ? "No" : oneLine(shown(option)));
 
 export function questionCard(question, busy) {
-  const id = `question-${question.question_id}`;
   const options = optionsOf(question);
   const plain = (question.schema?.type ?? "string") === "string";
   const choice = options.map((option, place) => button("option", { "data-place": place, disabled: busy, "aria-keyshortcuts": place < 9 ? `Alt+${place + 1}` : null },
     optionText(option), place < 9 ? hint(`Alt+${place + 1}`) : null));
   const field = h("input", {
-    id: `${id}-field`, name: "answer", type: "text", autocomplete: "off", disabled: busy, "aria-labelledby": `${id}-title`,
+    id: "card-field", name: "answer", type: "text", autocomplete: "off", disabled: busy, "aria-labelledby": "card-title",
     placeholder: question.has_default ? `Default: ${oneLine(shown(question.default))}` : plain ? "Type an answer…" : "JSON",
   });
-  return h("section", { class: "card", "data-key": id, "aria-labelledby": `${id}-title` },
-    h("h3", { id: `${id}-title` }, printable(question.prompt)),
+  return h("section", { class: "card", "data-key": question.key, "aria-labelledby": "card-title" },
+    h("h3", { id: "card-title" }, printable(question.prompt)),
     !plain && !options.length && Object.keys(question.schema).length ? h("details", null, h("summary", null, "Expected form"), h("pre", { tabindex: "0" }, pretty(question.schema))) : null,
     untilTime(question.deadline_time, question.has_default ? `then the answer is ${oneLine(shown(question.default))}` : "then the step fails"),
     options.length
-      ? h("div", { class: "buttons", "data-key": "options" }, choice)
+      ? h("div", { class: options.length > 4 || options.some((one) => optionText(one).length > 30) ? "options" : "buttons", "data-key": "options" }, choice)
       : h("form", { "data-act": "answer", "data-key": "form", novalidate: true }, field, h("div", { class: "buttons" }, h("button", { class: "primary", type: "submit", disabled: busy }, "Answer"))));
 }
 
@@ -74,9 +73,8 @@ function callOf(tool, preview, step) {
 }
 
 export function approvalCard(approval, busy, taint) {
-  const id = `approval-${approval.approval_id}`;
-  return h("section", { class: "card warn", "data-key": id, "data-card": "approval", "aria-labelledby": `${id}-title` },
-    h("h3", { id: `${id}-title` }, `Allow ${approval.calls.length === 1 ? oneLine(approval.calls[0].tool) : counted(approval.calls.length, "call")}? `, h("span", { class: "plainly" }, printable(approval.message))),
+  return h("section", { class: "card warn", "data-key": approval.key, "aria-labelledby": "card-title" },
+    h("h3", { id: "card-title" }, `Allow ${approval.calls.length === 1 ? oneLine(approval.calls[0].tool) : counted(approval.calls.length, "call")}? `, h("span", { class: "plainly" }, printable(approval.message))),
     taint.length ? h("p", { class: "notice" }, `This run has read untrusted data: ${taint.map(oneLine).join(", ")}.`) : null,
     approval.calls.map((tool, place) => callOf(tool, approval.previews[place] ?? {}, approval.step_ids[place])),
     approval.folders.map((folder) => fact("Folder", folder)),
@@ -89,12 +87,13 @@ export function approvalCard(approval, busy, taint) {
           SCOPES[scope][0], hint(SCOPES[scope][1])))));
 }
 
-export function decisionCard({ step, reason }, busy) {
+// None of its buttons is harmless, so that the card itself takes the focus.
+export function decisionCard({ key, step, reason }, busy) {
   const words = step
     ? `“${titleOf(step)}” was interrupted when its effect may have happened. Look before you decide.`
     : `The run is suspended: ${printable(reason)}.`;
   const resolve = (word, ...text) => button("resolve", { "data-word": word, disabled: busy }, ...text);
-  return h("section", { class: "card warn", "data-key": "decision", "aria-label": "A decision is needed" },
-    h("h3", null, words),
+  return h("section", { class: "card warn", "data-key": key, tabindex: "-1", "aria-labelledby": "card-title" },
+    h("h3", { id: "card-title" }, words),
     h("div", { class: "buttons" }, resolve("abort", step ? "It failed" : "End the run"), step ? resolve("done", "It is done") : null, resolve("retry", step ? "Run it again" : "Continue")));
 }

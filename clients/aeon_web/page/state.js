@@ -13,7 +13,7 @@ const OPERATIONS = {
 
 const newRun = (runId) => ({
   runId, seq: 0, state: "pending", text: "", sessionId: "", forkedFrom: "", activity: "starting", fraction: -1, steps: new Map(),
-  questions: [], approvals: [], answer: null, answerText: "", problem: null, exhausted: "", suspended: "", created: 0,
+  questions: [], approvals: [], answer: null, answerText: "", problem: null, exhausted: "", suspended: "", suspendedSeq: 0, created: 0,
   changed: 0, ended: 0, toolCalls: 0, taint: [], children: new Map(),
 });
 
@@ -57,25 +57,32 @@ export class RunView {
     return ENDED.has(this.run.state);
   }
 
-  // Open questions and approvals, of the run and of those below it.
-  get questions() {
-    return [...this.runs.values()].flatMap((run) => run.questions.map((question) => ({ ...question, runId: run.runId })));
-  }
-
-  get approvals() {
-    return [...this.runs.values()].flatMap((run) => run.approvals.map((approval) => ({ ...approval, runId: run.runId })));
+  // Open questions and approvals of the run and of those below it, the oldest first: a later one does not take the place
+  // of the one that the user is busy with. Ids are unique within a run only, `key` is unique.
+  get asking() {
+    const all = [...this.runs.values()].flatMap((run) => [
+      ...run.questions.map((one) => ({ ...one, kind: "question", runId: run.runId, key: `question-${run.runId}/${one.question_id}` })),
+      ...run.approvals.map((one) => ({ ...one, kind: "approval", runId: run.runId, key: `approval-${run.runId}/${one.approval_id}/${one.digest}` })),
+    ]);
+    return all.sort((a, b) => a.asked - b.asked);
   }
 
   // The run about which a person must decide after an interruption, and the step, if it is one.
   get decision() {
     const run = [...this.runs.values()].find((one) => one.state === "suspended");
     if (!run || run.approvals.length) return null;
-    return { runId: run.runId, reason: run.suspended, step: [...run.steps.values()].find((step) => step.state === "unknown") ?? null };
+    const step = [...run.steps.values()].find((one) => one.state === "unknown") ?? null;
+    return { kind: "decision", runId: run.runId, reason: run.suspended, step, key: `decision-${run.runId}/${run.suspendedSeq}/${step?.step_id ?? ""}` };
+  }
+
+  // What the card is about; null if the run waits for nothing.
+  get card() {
+    return this.ended ? null : this.asking[0] ?? this.decision;
   }
 
   // The steps that wait for a person, by id.
   get waiting() {
-    const below = new Set([...this.questions, ...this.approvals].map((one) => one.runId));
+    const below = new Set(this.asking.map((one) => one.runId));
     const held = this.run.approvals.flatMap((one) => one.step_ids);
     const parents = [...this.run.steps.values()].filter((step) => below.has(step.child)).map((step) => step.step_id);
     return new Set([...held, ...this.run.questions.map((one) => one.step_id), ...parents]);
@@ -85,9 +92,7 @@ export class RunView {
     const run = this.run;
     if (run.state === "failed" || run.state === "cancelled") return run.state;
     if (ENDED.has(run.state)) return "done";
-    if (this.approvals.length) return "approval";
-    if (this.questions.length) return "question";
-    if (this.decision) return "decision";
+    if (this.card) return this.card.kind;
     return run.steps.size ? "running" : "planning";
   }
 
@@ -95,9 +100,14 @@ export class RunView {
     return [...this.run.steps.values()].filter((step) => OVER.has(step.state)).length;
   }
 
-  // The changes that tools recorded, each with its step; those of runs below are part of the step that started them.
+  // The changes that tools recorded, each with its step. Those of a run below are part of the step that started it, once
+  // that has ended by itself; they are there, and can be undone, also if it was cut short.
   get changes() {
-    const counted = [...this.run.steps.values()].flatMap((step) => step.effects.map((effect) => ({ step: step.step_id, ...effect })));
+    const effectsOf = (step) => {
+      const below = this.runs.get(step.child);
+      return step.effects.length || !below ? step.effects : [...below.steps.values()].flatMap(effectsOf);
+    };
+    const counted = [...this.run.steps.values()].flatMap((step) => effectsOf(step).map((effect) => ({ step: step.step_id, ...effect })));
     return counted.length ? counted : (this.run.answer?.effects ?? []).map((effect) => ({ step: "", ...effect }));
   }
 }
@@ -171,8 +181,8 @@ const FOLDS = {
     });
     if (run.state === "awaiting_input") resumed(run);
   },
-  input_requested(run, data) {
-    run.questions = [...without(run.questions, "question_id", data.question.question_id), data.question];
+  input_requested(run, data, time) {
+    run.questions = [...without(run.questions, "question_id", data.question.question_id), { ...data.question, asked: time }];
     doing(run, "waiting for an answer").state = "awaiting_input";
     change(run, data.question.step_id, { activity: "waiting for you" });
   },
@@ -182,8 +192,8 @@ const FOLDS = {
     if (asked) change(run, asked.step_id, { state: "succeeded", output: data.answer, activity: "" });
     resumed(doing(run, ""));
   },
-  approval_requested(run, data) {
-    run.approvals = [...without(run.approvals, "approval_id", data.approval.approval_id), data.approval];
+  approval_requested(run, data, time) {
+    run.approvals = [...without(run.approvals, "approval_id", data.approval.approval_id), { ...data.approval, asked: time }];
     doing(run, "waiting for approval").state = "awaiting_input";
     if (data.step_id) change(run, data.step_id, { state: "ready", activity: "needs approval" });
   },
@@ -203,7 +213,7 @@ const FOLDS = {
   cancel_requested: (run) => doing(skip(run, WAITING), "stopping"),
   run_parked: (run) => doing(run, "waiting to resume"),
   run_resumed: (run) => resumed(cut(doing(run, ""))),
-  run_suspended: (run, data) => Object.assign(doing(run, ""), { state: "suspended", suspended: data.message || data.reason.replaceAll("_", " ") }),
+  run_suspended: (run, data) => Object.assign(doing(run, ""), { state: "suspended", suspendedSeq: run.seq, suspended: data.message || data.reason.replaceAll("_", " ") }),
   step_resolved(run, data) {
     Object.assign(doing(run, ""), { state: "running", suspended: "" });
     if (data.step_id && RESOLVED[data.resolution]) change(run, data.step_id, { state: RESOLVED[data.resolution] });

@@ -138,11 +138,9 @@ function changes(app, view) {
     view.ended && !report ? h("div", { class: "buttons" }, button("undo", { disabled: app.busy.has("undo") }, "Undo the changes")) : null);
 }
 
-function cards(app, view) {
-  const run = (item) => view.runs.get(item.runId);
-  if (view.approvals.length) return view.approvals.slice(0, 1).map((one) => approvalCard(one, app.busy.has(one.approval_id), run(one).taint));
-  if (view.questions.length) return view.questions.slice(0, 1).map((one) => questionCard(one, app.busy.has(one.question_id)));
-  return view.decision ? decisionCard(view.decision, app.busy.has("decision")) : null;
+function card(app, view) {
+  const one = view.card;
+  return one && { approval: approvalCard, question: questionCard, decision: decisionCard }[one.kind](one, app.busy.has(one.key), view.runs.get(one.runId).taint);
 }
 
 function notices(app) {
@@ -210,7 +208,7 @@ function body(app, width) {
   if (!view || app.missing) return h("div", { class: "body", "data-key": "body" }, notices(app));
   if (app.tab === "journal") return h("div", { class: "body", "data-key": "journal" }, notices(app), tabs(app), journal(app, view, width));
   return h("div", { class: "body", "data-key": "body" },
-    notices(app), tabs(app), conversation(app), steps(app, view, width), activity(view), cards(app, view), outcome(view), answer(app, view), changes(app, view),
+    notices(app), tabs(app), conversation(app), steps(app, view, width), activity(view), card(app, view), outcome(view), answer(app, view), changes(app, view),
     ENDED.has(view.run.state) ? promptField(app, "follow") : null);
 }
 

@@ -1,0 +1,216 @@
+"""Cards for questions, approvals and interrupted steps: which of them an act counts for."""
+
+from typing import Any
+
+import pytest
+
+from aeon_web.access import Access
+from aeond_client.events import (
+    ApprovalRequested,
+    ChildRunStarted,
+    InputRequested,
+    PlanAdopted,
+    RunCreated,
+    RunStarted,
+    StepStarted,
+)
+from aeond_client.records.judgements import ApprovalRequest, Question
+from aeond_client.records.runs import Plan, PlanStep
+from aeond_client.records.tools import ToolCall
+from tests.page.conftest import Tab
+from tests.support.page_acts import armed, show
+from tests.support.page_states import Item, StatesClient
+
+# Lets a test hold the half second after which keys on a card count, and end it.
+HOLDABLE = """
+const real = window.setTimeout;
+let held = [];
+window.holding = false;
+window.setTimeout = (work, ms, ...more) => (ms === 500 && window.holding ? held.push(work) : real(work, ms, ...more));
+window.goOn = () => { window.holding = false; for (const work of held) work(); held = []; };
+"""
+CHILDREN = ("first", "second")
+WORK = PlanStep("s1", "Work", "work")
+
+
+def below(asked: dict[str, Any]) -> list[Item]:
+    """A run with two child runs, each of which asks for something under an id of its own step: the same in both."""
+    steps = tuple(PlanStep(name, f"The {name}", "delegate") for name in CHILDREN)
+    own: list[Item] = [RunCreated("two at once"), RunStarted(), PlanAdopted(Plan("", steps))]
+    own += [StepStarted(step) for step in steps]
+    own += [ChildRunStarted(name, name, "work") for name in CHILDREN]
+    begun = (PlanAdopted(Plan("", (WORK,))), StepStarted(WORK))
+    return own + [
+        (name, kind) for name in CHILDREN for kind in (RunCreated(name), RunStarted(), *begun, asked[name])
+    ]
+
+
+def question(name: str) -> InputRequested:
+    return InputRequested(Question("s1.1", "s1", f"Which name has the {name}?"))
+
+
+def approval(name: str) -> ApprovalRequested:
+    calls = (ToolCall("send", {"to": name}),)
+    return ApprovalRequested(
+        ApprovalRequest("s1.1", ("s1",), calls, f"digest of the {name}", "no rule"), "s1"
+    )
+
+
+@pytest.fixture
+def page(pictured: Access, tab: Tab) -> Any:
+    """The page with the states of the fixture `states`, and with HOLDABLE."""
+    page = tab("about:blank")
+    page.add_init_script(HOLDABLE)
+    page.goto(pictured.new_link())
+    page.get_by_text("aeond 0.1.0").wait_for()
+    return page
+
+
+def held(page: Any) -> None:
+    """From now on no card's half second ends."""
+    page.evaluate("() => { holding = true }")
+
+
+def go_on(page: Any) -> None:
+    """Ends the half second of the card that is shown."""
+    page.evaluate("goOn()")
+
+
+def sent(states: StatesClient) -> list[dict[str, Any]]:
+    """What the page sent of the user's answers and decisions."""
+    return [given for name, given in states.calls if name in {"answer_run", "decide_approval", "decide_run"}]
+
+
+def test_an_answer_stays_with_its_question(page: Any, states: StatesClient) -> None:
+    """The questions of two child runs have the same id: after the answer to one, the field of the other is empty, and
+    keys that come at once answer nothing.
+    """
+    states.kinds = {"root": below({name: question(name) for name in CHILDREN})}
+    show(page, "root")
+    armed(page)
+    held(page)
+    page.get_by_role("textbox", name="Which name has the first?").fill("Ada")
+    page.keyboard.press("Enter")
+    field = page.get_by_role("textbox", name="Which name has the second?")
+    field.wait_for()
+    assert field.input_value() == ""
+    field.fill("Grace")
+    page.keyboard.press("Enter")
+    go_on(page)
+    page.keyboard.press("Enter")
+    page.locator(".card").wait_for(state="detached")
+    assert [(given["run_id"], given["answer"]) for given in sent(states)] == [
+        ("first", "Ada"),
+        ("second", "Grace"),
+    ]
+
+
+def test_a_decision_stays_with_its_approval(page: Any, states: StatesClient) -> None:
+    """The approvals of two child runs have the same id: after one is allowed, Deny of the other has the focus, and keys
+    that come at once allow nothing.
+    """
+    states.kinds = {"root": below({name: approval(name) for name in CHILDREN})}
+    show(page, "root")
+    armed(page)
+    held(page)
+    page.locator("[data-act=allow]").focus()
+    page.keyboard.press("Control+Enter")
+    page.locator(".card dd").get_by_text("second").wait_for()
+    page.locator("[data-act=deny]:focus").wait_for()
+    page.keyboard.press("Control+Enter")
+    go_on(page)
+    page.keyboard.press("Control+Backspace")
+    page.locator(".card").wait_for(state="detached")
+    assert [(given["digest"], given["approved"]) for given in sent(states)] == [
+        ("digest of the first", True),
+        ("digest of the second", False),
+    ]
+
+
+def test_an_interrupted_step_is_not_decided_by_accident(page: Any, states: StatesClient) -> None:
+    """The card of an interrupted step focuses none of its buttons, and they do nothing in its first half second."""
+    held(page)
+    show(page, "decision")
+    page.locator(".card:focus").wait_for()
+    page.keyboard.press("Enter")
+    page.get_by_role("button", name="It failed").click()
+    page.get_by_role("button", name="Run it again").press("Enter")
+    go_on(page)
+    armed(page)
+    page.get_by_role("button", name="It is done").press("Enter")
+    page.locator(".card").wait_for(state="detached")
+    assert [given["resolution"] for given in sent(states)] == ["done"]
+
+
+def test_a_later_card_does_not_replace_the_one_in_use(page: Any, states: StatesClient) -> None:
+    """An approval that another child run needs while the user types an answer waits until that is given."""
+    states.kinds = {"root": below({"first": StepStarted(WORK), "second": question("second")})}
+    show(page, "root")
+    armed(page)
+    page.get_by_role("textbox", name="Which name has the second?").fill("Gra")
+    states.happen(("first", approval("first")))
+    page.locator(".step.person").nth(1).wait_for()
+    page.keyboard.type("ce")
+    page.keyboard.press("Enter")
+    page.locator(".card dd").get_by_text("first").wait_for()
+    assert [given["answer"] for given in sent(states)] == ["Grace"]
+
+
+STEPS = tuple(PlanStep(f"s{number}", f"Do part {number} of the work", "work") for number in range(1, 31))
+LONG: list[Item] = [
+    RunCreated("much to do"),
+    RunStarted(),
+    PlanAdopted(Plan("", STEPS)),
+    StepStarted(STEPS[0]),
+]
+INSIDE = (
+    "(card) => { const at = card.getBoundingClientRect(); return at.top >= 0 && at.bottom <= innerHeight; }"
+)
+
+
+@pytest.mark.parametrize("size", [(360, 640), (1280, 720)])
+def test_a_card_below_a_long_plan_is_seen_before_keys_count(
+    page: Any, states: StatesClient, size: tuple[int, int]
+) -> None:
+    """With a plan of 30 steps a new card comes into view. Scrolled out of it no key counts: the first one shows it again."""
+    page.set_viewport_size({"width": size[0], "height": size[1]})
+    states.kinds = {"root": LONG}
+    show(page, "root")
+    page.locator(".step").nth(29).wait_for()
+    states.happen(ApprovalRequested(approval("first").approval, "s1"))
+    armed(page)
+    card = page.locator(".card")
+    assert card.evaluate(INSIDE) is True
+    page.evaluate("scrollTo(0, 0)")
+    page.locator("[data-armed]").wait_for(state="detached")
+    held(page)
+    page.keyboard.press("Control+Enter")
+    page.keyboard.press("Enter")
+    assert card.evaluate(INSIDE) is True
+    page.keyboard.press("Control+Enter")
+    assert sent(states) == []
+    go_on(page)
+    armed(page)
+    page.keyboard.press("Control+Enter")
+    card.wait_for(state="detached")
+    assert [given["approved"] for given in sent(states)] == [True]
+
+
+def test_many_long_options_can_be_read_and_chosen(page: Any, states: StatesClient) -> None:
+    """Options of a question that are long or many are a list as wide as the card, through which arrow keys move."""
+    page.set_viewport_size({"width": 360, "height": 640})
+    options = tuple(f"Number {number}: {'a_long_name_without_a_space' * 3}" for number in range(1, 13))
+    states.kinds = {"root": [*LONG, InputRequested(Question("s1.1", "s1", "Which one?", options=options))]}
+    show(page, "root")
+    armed(page)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    lefts = page.locator("[data-act=option]").evaluate_all(
+        "all => new Set(all.map((one) => one.getBoundingClientRect().left)).size"
+    )
+    assert lefts == 1
+    page.locator("[data-act=option]:focus").wait_for()
+    for _ in range(11):
+        page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    page.locator(".card").wait_for(state="detached")
+    assert [given["answer"] for given in sent(states)] == [options[-1]]

@@ -19,6 +19,8 @@ from aeond_client.errors import (
 from aeond_client.records.runs import Resolution
 
 LISTED = 100
+# Runs that other runs started are not listed; this many runs are looked at to find the others.
+LOOKED_AT = 2_000
 STATUSES: Mapping[type[AeondError], int] = {
     InvalidInputError: 400,
     RefusedError: 403,
@@ -85,6 +87,17 @@ async def _create_run(client: AsyncClient, given: Arguments) -> Any:
     return await client.create_run(given.text("text"), RunOptions(session_id=session_id), request_id=key)
 
 
+async def _list_runs(client: AsyncClient, given: Arguments) -> Any:
+    """The newest runs that a user requested. The API cannot leave out those that other runs started."""
+    limit = LISTED
+    while True:
+        runs = await client.list_runs(session_id=given.text("session_id"), limit=limit)
+        requested = [run for run in runs if not run.parent_run_id]
+        if len(requested) >= LISTED or len(runs) < limit or limit >= LOOKED_AT:
+            return requested[:LISTED]
+        limit = min(4 * limit, LOOKED_AT)
+
+
 async def _decide_approval(client: AsyncClient, given: Arguments) -> Any:
     return await client.decide_approval(
         given.text("run_id"),
@@ -127,6 +140,6 @@ CALLS: Mapping[str, Call] = {
     "fork_run": lambda client, given: client.fork_run(
         given.text("run_id"), given.number("after_seq"), ForkOptions(), request_id=given.text("request_id")
     ),
-    "list_runs": lambda client, given: client.list_runs(session_id=given.text("session_id"), limit=LISTED),
+    "list_runs": _list_runs,
     "list_sessions": lambda client, given: client.list_sessions(limit=LISTED),
 }

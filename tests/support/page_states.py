@@ -226,6 +226,9 @@ class StatesClient:
 
     def _called(self, name: str, **given: Any) -> None:
         self.calls.append((name, given))
+        self._fails(name)
+
+    def _fails(self, name: str) -> None:
         if name in self.failing:
             raise UnavailableError(f"{name} failed.")
 
@@ -250,9 +253,9 @@ class StatesClient:
         self.calls.append(("create_run", {"text": text, **more}))
         raise UnavailableError("No daemon is listening.")
 
-    async def list_runs(self, *, session_id: str = "", **_: Any) -> tuple[RunSummary, ...]:
-        self._called("list_runs")
-        return () if session_id else self.listed(self.now())
+    async def list_runs(self, *, session_id: str = "", limit: int) -> tuple[RunSummary, ...]:
+        self._fails("list_runs")
+        return () if session_id else self.listed(self.now())[:limit]
 
     async def list_sessions(self, **_: Any) -> tuple[Session, ...]:
         now = self.now()
@@ -262,7 +265,7 @@ class StatesClient:
         )
 
     async def undo_run(self, run_id: str) -> UndoReport:
-        self._called("undo_run")
+        self._fails("undo_run")
         return UndoReport(tuple(UndoneChange(effect.target, "restored") for effect in EFFECTS))
 
     async def replay_run(self, run_id: str, until_seq: int = 0) -> AsyncIterator[int]:

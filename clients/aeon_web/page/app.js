@@ -7,21 +7,22 @@ import { RunView } from "./state.js";
 import { short } from "./text.js";
 import { badgeOf, page } from "./views.js";
 
-const DRAFT = "aeon-draft";
+const DRAFTS = "aeon-drafts";
 // Keys and clicks on an approval count from this time after it appeared, so that none is meant for something else.
 const ARMING_MS = 500;
 const REFRESH_MS = 10000;
 const STARTING_MS = 2000;
 
 const app = {
-  view: null, link: null, lost: null, status: null, runs: [], sessions: [], conversation: [], sidebar: innerWidth >= 1180, list: "runs", filter: "",
+  // Texts that are not sent yet, each with the id of the requests that tried: that of a new conversation under "", those of
+  // follow-ups under the ids of their runs.
+  drafts: JSON.parse(sessionStorage.getItem(DRAFTS) ?? "{}"),
+  view: null, link: null, lost: null, status: null, runs: null, sessions: null, listProblem: "", conversation: [], sidebar: innerWidth >= 1180, list: "runs", filter: "",
   tab: "run", chosen: "", at: null, eventFilter: "", busy: new Set(), undo: null, replay: null, note: "", sending: false, copied: false, missing: false,
 };
 const root = document.getElementById("app");
 const keysDialog = document.createElement("dialog");
 let stream = null;
-let draftKey = "";
-let draftText = "";
 let arming = 0;
 let planned = false;
 
@@ -35,6 +36,7 @@ function draw() {
   const isNew = card && root.querySelector(".card")?.dataset.key !== card.dataset.key;
   if (root.firstChild) morph(root.firstChild, wanted);
   else root.append(wanted);
+  if (field()) fit(field());
   const slider = document.getElementById("position");
   if (slider && slider !== document.activeElement) slider.value = slider.dataset.value;
   if (isNew) appeared(root.querySelector(".card"));
@@ -91,13 +93,10 @@ function fit(area) {
   area.style.height = `${Math.min(area.scrollHeight, 260)}px`;
 }
 
-function setPrompt(text, focus = true) {
-  draw();
-  const area = field();
-  if (!area) return;
-  area.value = text;
-  fit(area);
-  if (focus) area.focus();
+function keepDraft(place, draft) {
+  if (draft) app.drafts[place] = draft;
+  else delete app.drafts[place];
+  sessionStorage.setItem(DRAFTS, JSON.stringify(app.drafts));
 }
 
 // ---------------------------------------------------------------- what arrives
@@ -141,18 +140,25 @@ let historyPlanned = 0;
 // A replay of a long run announces many changes of the lists at once: one request follows them.
 function loadHistory() {
   clearTimeout(historyPlanned);
-  historyPlanned = setTimeout(() => quietly(async () => {
-    [app.runs, app.sessions] = await Promise.all([call("list_runs"), call("list_sessions")]);
-  }), 50);
+  historyPlanned = setTimeout(async () => {
+    try {
+      [app.runs, app.sessions] = await Promise.all([call("list_runs"), call("list_sessions")]);
+      app.listProblem = "";
+    } catch (error) {
+      app.listProblem = error.message;
+    }
+    redraw();
+  }, 50);
 }
 
 const loadConversation = (sessionId) => quietly(async () => {
   const runs = await call("list_runs", { session_id: sessionId });
-  if (app.view?.run.sessionId === sessionId) app.conversation = runs.filter((run) => !run.parent_run_id).toReversed();
+  if (app.view?.run.sessionId === sessionId) app.conversation = runs.toReversed();
 });
 
 const refresh = () => {
   loadHistory();
+  if (app.view?.run.sessionId) loadConversation(app.view.run.sessionId);
   return quietly(async () => {
     app.status = await call("get_status");
     if (app.status.state !== "ready") setTimeout(() => app.link?.up && refresh(), STARTING_MS);
@@ -191,18 +197,19 @@ async function doing(subject, work, stays = false) {
   redraw();
 }
 
-async function submit(text, sessionId) {
+// A text that is sent again from the same place has the same request id, so that one run exists of it.
+async function submit(place, text, sessionId) {
   if (!text.trim() || app.sending) return;
-  if (text !== draftText || !draftKey) [draftKey, draftText] = [crypto.randomUUID(), text];
+  const known = app.drafts[place];
+  const key = (known?.text === text && known.key) || crypto.randomUUID();
+  keepDraft(place, { text, key });
   Object.assign(app, { sending: true, note: "" });
   redraw();
   try {
-    const run = await call("create_run", { text, session_id: sessionId, request_id: draftKey });
+    const run = await call("create_run", { text, session_id: sessionId, request_id: key });
     const { stopWhenSent } = app;
     app.sending = app.stopWhenSent = false;
-    draftKey = "";
-    sessionStorage.removeItem(DRAFT);
-    if (field()) field().value = "";
+    keepDraft(place, null);
     show(run.run_id);
     if (stopWhenSent) act("stop");
   } catch (error) {
@@ -238,14 +245,8 @@ function answer(value) {
 }
 
 const acts = {
-  submit: (form) => submit(form.elements.request.value, app.view?.run.sessionId ?? ""),
-  answer(form) {
-    try {
-      answer(answerOf(question(), form.elements.answer.value));
-    } catch (error) {
-      app.note = error.message;
-    }
-  },
+  submit: (form) => submit(app.view?.runId ?? "", form.elements.request.value, app.view?.run.sessionId ?? ""),
+  answer: (form) => answer(answerOf(question(), form.elements.answer.value)),
   option: (at) => answer(optionsOf(question())[Number(at.dataset.place)]),
   allow: (at) => decide(true, at.dataset.scope),
   deny: () => decide(false, "once"),
@@ -257,10 +258,10 @@ const acts = {
     if (app.sending) app.stopWhenSent = true;
     else if (app.view && !app.view.ended) doing("stop", () => call("cancel_run", { run_id: app.view.runId }));
   },
-  retry: () => app.view?.ended && submit(app.view.run.text, app.view.run.sessionId),
+  retry: () => app.view?.ended && submit(`again ${app.view.runId}`, app.view.run.text, app.view.run.sessionId),
   new() {
     show("");
-    setPrompt(sessionStorage.getItem(DRAFT) ?? "");
+    field().focus();
   },
   history() {
     app.sidebar = !app.sidebar;
@@ -274,7 +275,8 @@ const acts = {
   async open(at) {
     if (at.dataset.run) return show(at.dataset.run);
     const runs = await call("list_runs", { session_id: at.dataset.session });
-    if (runs.length) show(runs.find((run) => !run.parent_run_id).run_id);
+    if (!runs.length) throw new Error("This conversation has no runs any more.");
+    show(runs[0].run_id);
   },
   tab: (at) => (app.tab = at.dataset.tab),
   choose: (at) => (app.chosen = app.chosen === at.dataset.step ? "" : at.dataset.step),
@@ -294,7 +296,11 @@ const acts = {
 };
 
 async function act(name, at) {
-  await acts[name](at);
+  try {
+    await acts[name](at);
+  } catch (error) {
+    app.note = error.message;
+  }
   redraw();
 }
 
@@ -344,10 +350,8 @@ function step(event, at) {
 
 function typed(event) {
   const { id, value } = event.target;
-  if (id === "prompt") {
-    fit(event.target);
-    sessionStorage.setItem(DRAFT, value);
-  } else if (id === "filter") app.filter = value;
+  if (id === "prompt") keepDraft(app.view?.runId ?? "", value ? { text: value } : null);
+  else if (id === "filter") app.filter = value;
   else if (id === "event-filter") app.eventFilter = value;
   else if (id === "position") app.at = Number(value);
   redraw();
@@ -390,7 +394,7 @@ async function start() {
     return draw();
   }
   show(runOfAddress(), false);
-  return setPrompt(sessionStorage.getItem(DRAFT) ?? "");
+  return field()?.focus();
 }
 
 start();

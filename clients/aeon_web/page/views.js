@@ -32,21 +32,27 @@ export function badgeOf(app) {
   return words[view.stage];
 }
 
-function promptField(app, place) {
-  return h("form", { class: "prompt", "data-act": "submit", "data-key": `form-${place}` },
-    h("textarea", {
-      id: "prompt", name: "request", rows: 1, maxlength: 100000, spellcheck: "true", "data-key": place, disabled: app.sending,
-      "aria-label": place === "follow" ? "Follow-up request" : "Request",
-      placeholder: place === "follow" ? "Ask a follow-up…" : "Ask Aeon to do something…",
-    }),
-    h("button", { class: "send", type: "submit", disabled: app.sending }, "Send"));
+// The field of a place has its own draft. A run without a conversation has no follow-ups: what is asked below it is new.
+function promptField(app) {
+  const run = app.view?.run;
+  const place = run?.runId ?? "";
+  const [label, placeholder] = !run ? ["Request", "Ask Aeon to do something…"] : run.sessionId ? ["Follow-up request", "Ask a follow-up…"] : ["New request", "Ask something new…"];
+  return [
+    run && !run.sessionId ? h("p", { class: "dim", id: "alone", "data-key": "alone" }, "This run belongs to no conversation: a request from here begins one, and knows nothing of this run.") : null,
+    h("form", { class: "prompt", "data-act": "submit", "data-key": `form-${place}` },
+      h("textarea", {
+        id: "prompt", name: "request", rows: 1, maxlength: 100000, spellcheck: "true", disabled: app.sending, "aria-label": label, placeholder,
+        "aria-describedby": run && !run.sessionId ? "alone" : null,
+      }, app.drafts[place]?.text ?? ""),
+      h("button", { class: "send", type: "submit", disabled: app.sending }, "Send")),
+  ];
 }
 
 function head(app) {
   const [words, colour] = badgeOf(app);
   const badge = words ? h("span", { class: `badge ${colour}`, "data-key": "badge" }, words) : null;
   const star = h("span", { class: "star", "aria-hidden": "true", "data-key": "star" }, "✦");
-  if (!app.view) return h("header", { class: "head", "data-key": "new" }, star, promptField(app, "new"), badge);
+  if (!app.view) return h("header", { class: "head", "data-key": "new" }, star, promptField(app), badge);
   return h("header", { class: "head", "data-key": "run" }, star, h("h2", { id: "asked", tabindex: "-1" }, printable(app.view.run.text || "…")), badge);
 }
 
@@ -152,7 +158,8 @@ function notices(app) {
   const starting = !app.view && app.link?.up && app.status && app.status.state !== "ready"
     ? h("p", { class: "notice", "data-key": "starting" }, `The daemon is ${app.status.state}. Requests are accepted and wait.${app.status.messages.map((one) => ` ${printable(one)}`).join("")}`) : null;
   const note = app.note ? h("p", { class: "notice err", role: "alert", "data-key": "note" }, printable(app.note)) : null;
-  return [lost, down, starting, note];
+  const all = [lost, down, starting, note].filter(Boolean);
+  return all.length ? h("div", { class: "notices", "data-key": "notices" }, all) : null;
 }
 
 function tabs(app) {
@@ -190,8 +197,9 @@ function sidebar(app) {
   if (!app.sidebar) return null;
   const wanted = app.filter.toLowerCase();
   const matches = (text) => text.toLowerCase().includes(wanted);
-  const runs = app.runs.filter((run) => !run.parent_run_id && matches(run.text));
-  const sessions = app.sessions.filter((one) => matches(one.title));
+  const runs = (app.runs ?? []).filter((run) => matches(run.text));
+  const sessions = (app.sessions ?? []).filter((one) => matches(one.title));
+  const empty = app.filter ? "Nothing matches." : app.runs ? "Nothing yet. Your requests appear here." : app.listProblem ? "" : app.link && !app.link.up ? "It is shown when the daemon runs." : "Loading…";
   const pick = (name, words) => button("list", { "data-list": name, "aria-pressed": String(app.list === name), "data-key": name }, words);
   const row = (attributes, state, text, more) => h("li", { "data-key": Object.values(attributes)[0] }, button("open", attributes, mark(state), h("span", { class: "title" }, oneLine(text) || "(no text)"), h("span", { class: "dim" }, more)));
   const rows = app.list === "runs"
@@ -200,7 +208,8 @@ function sidebar(app) {
   return h("aside", { id: "history", class: "sidebar", "aria-label": "History", "data-key": "sidebar" },
     h("div", { class: "tabs", role: "group", "aria-label": "List" }, pick("runs", "Runs"), pick("sessions", "Conversations"), button("history", { class: "close", "aria-label": "Close the history" }, "✕")),
     h("input", { id: "filter", type: "search", placeholder: "Filter", "aria-label": "Filter the history", autocomplete: "off" }),
-    rows.length ? h("ul", { class: "rows", "data-key": app.list }, rows) : h("p", { class: "dim empty" }, app.filter ? "Nothing matches." : "Nothing yet. Your requests appear here."));
+    app.listProblem ? h("p", { class: "notice err", role: "alert", "data-key": "problem" }, `Not up to date: ${printable(app.listProblem)}`) : null,
+    rows.length ? h("ul", { class: "rows", "data-key": app.list }, rows) : h("p", { class: "dim empty" }, empty));
 }
 
 function body(app, width) {
@@ -209,7 +218,7 @@ function body(app, width) {
   if (app.tab === "journal") return h("div", { class: "body", "data-key": "journal" }, notices(app), tabs(app), journal(app, view, width));
   return h("div", { class: "body", "data-key": "body" },
     notices(app), tabs(app), conversation(app), steps(app, view, width), activity(view), card(app, view), outcome(view), answer(app, view), changes(app, view),
-    ENDED.has(view.run.state) ? promptField(app, "follow") : null);
+    ENDED.has(view.run.state) ? promptField(app) : null);
 }
 
 export function page(app, width) {

@@ -1,5 +1,6 @@
 """Cards for questions, approvals and interrupted steps: which of them an act counts for."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -14,7 +15,7 @@ from aeond_client.events import (
     RunStarted,
     StepStarted,
 )
-from aeond_client.records.judgements import ApprovalRequest, Question
+from aeond_client.records.judgements import ApprovalRequest, CallPreview, Question
 from aeond_client.records.runs import Plan, PlanStep
 from aeond_client.records.tools import ToolCall
 from tests.page.conftest import Tab
@@ -31,6 +32,13 @@ window.goOn = () => { window.holding = false; for (const work of held) work(); h
 """
 CHILDREN = ("first", "second")
 WORK = PlanStep("s1", "Work", "work")
+STEPS = tuple(PlanStep(f"s{number}", f"Do part {number} of the work", "work") for number in range(1, 31))
+LONG: list[Item] = [
+    RunCreated("much to do"),
+    RunStarted(),
+    PlanAdopted(Plan("", STEPS)),
+    StepStarted(STEPS[0]),
+]
 
 
 def below(asked: dict[str, Any]) -> list[Item]:
@@ -156,13 +164,46 @@ def test_a_later_card_does_not_replace_the_one_in_use(page: Any, states: StatesC
     assert [given["answer"] for given in sent(states)] == ["Grace"]
 
 
-STEPS = tuple(PlanStep(f"s{number}", f"Do part {number} of the work", "work") for number in range(1, 31))
-LONG: list[Item] = [
-    RunCreated("much to do"),
-    RunStarted(),
-    PlanAdopted(Plan("", STEPS)),
-    StepStarted(STEPS[0]),
-]
+CREATED = "--- /dev/null\n+++ b/x.md\n@@ -0,0 +1 @@\n+x\n"
+CHANGED = "--- a/x.md\n+++ b/x.md\n@@ -1 +1 @@\n-x\n+y\n"
+
+
+@pytest.mark.parametrize(
+    ("preview", "sentence"),
+    [
+        (CallPreview(diff=CREATED, target="/home/ada/x.md"), "Create /home/ada/x.md?"),
+        (CallPreview(diff=CHANGED, target="/home/ada/x.md"), "Change /home/ada/x.md?"),
+        (CallPreview(diff=CHANGED, target="/home/ada"), "Change files in /home/ada?"),
+        (CallPreview(target="/home/ada/x.md", problem="too large"), "Write /home/ada/x.md?"),
+        (CallPreview(source="/home/ada/x.md"), "Delete /home/ada/x.md?"),
+        (CallPreview(source="/a", target="/b"), "Move /a to /b?"),
+        (CallPreview(command=("rm", "x"), target="/home/ada"), "Run rm x?"),
+        (CallPreview(host="example.org:443 (GET)"), "Contact example.org:443 (GET)?"),
+        (CallPreview(), "Use the tool send?"),
+    ],
+)
+def test_an_approval_says_what_would_happen(
+    page: Any, states: StatesClient, preview: CallPreview, sentence: str
+) -> None:
+    """The heading of an approval is the effect of its call in plain words; the policy's reason for asking is below it."""
+    one = replace(approval("first").approval, previews=(preview,))
+    states.kinds = {"root": [*LONG, ApprovalRequested(one, "s1")]}
+    show(page, "root")
+    page.get_by_role("heading", name=sentence, exact=True).wait_for()
+    page.get_by_text("Why this is asked: no rule").wait_for()
+
+
+def test_an_approval_of_several_calls_says_what_each_would_do(page: Any, states: StatesClient) -> None:
+    """Each call of an approval has its own sentence above its arguments."""
+    calls = (ToolCall("delete_file", {"path": "x.md"}), ToolCall("send", {"to": "Ada"}))
+    previews = (CallPreview(source="/home/ada/x.md"), CallPreview())
+    one = replace(approval("first").approval, calls=calls, previews=previews, step_ids=("s1", "s2"))
+    states.kinds = {"root": [*LONG, ApprovalRequested(one, "s1")]}
+    show(page, "root")
+    page.get_by_role("heading", name="Allow 2 calls?").wait_for()
+    assert page.locator(".call h4").all_text_contents() == ["Delete /home/ada/x.md", "Use the tool send"]
+
+
 INSIDE = (
     "(card) => { const at = card.getBoundingClientRect(); return at.top >= 0 && at.bottom <= innerHeight; }"
 )

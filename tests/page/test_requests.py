@@ -128,6 +128,8 @@ def test_an_approval_shows_the_diff_and_enter_does_not_allow(page: Any, stage: S
         run_id = client.create_run("overwrite", overwriting(stage.workspace)).run_id
         show(page, run_id)
         page.locator("[data-act=deny]:focus").wait_for()
+        assert page.locator(".card h3").text_content() == f"Change {stage.workspace / REPORT}?"
+        assert page.locator(".card .reason").text_content() == "Why this is asked: the test asks"
         page.keyboard.press("Control+Enter")  # too early
         assert page.locator(".diff .removed").last.text_content() == f"-{BEFORE}"
         assert page.locator(".diff .added").last.text_content() == f"+{AFTER}"

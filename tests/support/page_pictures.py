@@ -40,6 +40,12 @@ def _journal(page: "Page") -> None:
     page.get_by_text("identical to the record").wait_for()
 
 
+def _differs(page: "Page") -> None:
+    page.keyboard.press("Control+j")
+    page.get_by_role("button", name="Replay the record").click()
+    page.get_by_text("Differs after").wait_for()
+
+
 def _undo(page: "Page") -> None:
     page.get_by_role("button", name="Undo the changes").click()
     page.get_by_text("changes undone").wait_for()
@@ -85,6 +91,7 @@ def states() -> States:
     """Every state by name."""
     named: States = {name: (name, None) for name in runs()}
     named |= {
+        "differs": ("differs", _differs),
         "prompt": ("", None),
         "offline": ("", _offline),
         "starting": ("", None),

@@ -5,10 +5,10 @@ import time
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
-from aeond_client.errors import NoDaemonError, UnavailableError
+from aeond_client.errors import DataLossError, NoDaemonError, UnavailableError
 from aeond_client.events import (
     AnswerComposed,
     AnswerStarted,
@@ -94,7 +94,7 @@ APPROVAL = ApprovalRequest(
     ("s5",),
     (ToolCall("write_file", {"path": "report.md", "content": "# Test runs\n" + "line\n" * 60}),),
     "digest",
-    "It changes a file outside of the run's workspace.",
+    "no rule allows it",
     previews=(CallPreview(diff=REPORT_DIFF, target="/home/ada/desk/report.md"),),
     scopes=("once", "run", "folder"),
     folders=("/home/ada/desk",),
@@ -112,9 +112,13 @@ def _done(*steps: PlanStep) -> list[EventKind]:
     return kinds
 
 
+# The message of a replay that differs from the record.
+DIFFERS = "run differs: event 14 is StepStarted, expected none"
+CREATED = RunCreated(TEXT, session_id="session-1")
+
+
 def _planned(*more: EventKind) -> list[EventKind]:
-    created = RunCreated(TEXT, session_id="session-1")
-    return [created, RunStarted(), PlanningStarted(), PlanAdopted(Plan("", STEPS)), PassStarted(1), *more]
+    return [CREATED, RunStarted(), PlanningStarted(), PlanAdopted(Plan("", STEPS)), PassStarted(1), *more]
 
 
 def runs() -> dict[str, list[EventKind]]:
@@ -138,7 +142,7 @@ def runs() -> dict[str, list[EventKind]]:
     ]
     failed = StepEnded("s4", StepState.FAILED, error="The engine did not answer in 300 s.")
     return {
-        "planning": [RunCreated(TEXT, session_id="session-1"), RunStarted(), PlanningStarted()],
+        "planning": [CREATED, RunStarted(), PlanningStarted()],
         "running": [*asked, Progress("comparing 214 lines", step_id="s4")],
         "question": [*asked, InputRequested(question)],
         "choice": [*asked, InputRequested(choice)],
@@ -147,6 +151,8 @@ def runs() -> dict[str, list[EventKind]]:
         "streaming": [*_planned(*_done(*STEPS)), AnswerStarted(), TextDelta(ANSWER[:150])],
         "done": [*answered, RunEnded(RunState.SUCCEEDED)],
         "long-answer": [*_planned(*_done(*STEPS)), AnswerStarted(), AnswerComposed(long), RunEnded(RunState.SUCCEEDED)],
+        "fork": [replace(CREATED, forked_run_id="run-oval"), *asked[1:], Progress("comparing 214 lines", step_id="s4")],
+        "differs": [*answered, RunEnded(RunState.SUCCEEDED)],
         "failed": [*asked, failed, RunEnded(RunState.FAILED, Problem("ENGINE_DOWN", "The engine did not answer."))],
         "cancelled": [*asked, CancelRequested(), RunEnded(RunState.CANCELLED)],
         "expired": [*stopped, RunEnded(RunState.EXPIRED, Problem("BUDGET_EXHAUSTED", "The run has no tool calls left."))],
@@ -269,7 +275,9 @@ class StatesClient:
         return UndoReport(tuple(UndoneChange(effect.target, "restored") for effect in EFFECTS))
 
     async def replay_run(self, run_id: str, until_seq: int = 0) -> AsyncIterator[int]:
-        for seq in range(len(self.kinds[run_id])):
+        for seq in range(1, len(self.kinds[run_id]) + 1):
+            if run_id == "differs" and seq == 14:
+                raise DataLossError(DIFFERS, reason="REPLAY_MISMATCH")
             yield seq
 
     async def get_status(self) -> DaemonStatus:

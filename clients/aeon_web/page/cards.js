@@ -1,7 +1,7 @@
 // What a person must answer or decide: questions, approvals and interrupted steps.
 
 import { button, h } from "./dom.js";
-import { counted, diff, duration, oneLine, pretty, printable, shown, titleOf } from "./text.js";
+import { counted, diff, duration, oneLine, pretty, printable, short, shown, titleOf } from "./text.js";
 
 const SHORT = 200;
 const SCOPES = {
@@ -56,10 +56,25 @@ function fact(word, value) {
   return value ? h("p", { class: "fact" }, h("span", { class: "dim" }, `${word} `), h("code", null, oneLine(value))) : null;
 }
 
+// The effect of a call as a sentence, from the tool's own preview; without one, only the name of the tool is known.
+function effectSentence(tool, preview) {
+  const { command = [], source, target, diff: changed, host } = preview;
+  if (command.length) return `Run ${short(oneLine(command.join(" ")), 120)}`;
+  if (source) return target ? `Move ${oneLine(source)} to ${oneLine(target)}` : `Delete ${oneLine(source)}`;
+  if (target && changed) {
+    const [before, after] = changed.split("\n", 2);
+    if (!target.endsWith(after.slice(after.indexOf("/")).trimEnd())) return `Change files in ${oneLine(target)}`;
+    return `${before.startsWith("--- /dev/null") ? "Create" : "Change"} ${oneLine(target)}`;
+  }
+  if (target) return `Write ${oneLine(target)}`;
+  return host ? `Contact ${oneLine(host)}` : `Use the tool ${oneLine(tool.tool)}`;
+}
+
 // Exactly what a call would do: its arguments as the tool receives them, and the tool's own preview.
-function callOf(tool, preview, step) {
+function callOf(tool, preview, step, heading) {
   const whole = preview.diff && !preview.problem;
   return h("div", { class: "call" },
+    heading ? h("h4", null, heading) : null,
     h("p", null, h("strong", null, oneLine(tool.tool)), step ? h("span", { class: "dim" }, ` · step ${oneLine(step)}`) : null),
     h("dl", null, Object.entries(tool.arguments).sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, value]) => {
       const text = typeof value === "string" ? printable(value) : pretty(value);
@@ -72,11 +87,15 @@ function callOf(tool, preview, step) {
     preview.problem ? h("p", { class: "dim" }, `Not shown in full: ${oneLine(preview.problem)}`) : null);
 }
 
+// What would happen as the heading, and below it the policy's reason for asking.
 export function approvalCard(approval, busy, taint) {
+  const sentences = approval.calls.map((tool, place) => effectSentence(tool, approval.previews[place] ?? {}));
+  const several = sentences.length !== 1;
   return h("section", { class: "card warn", "data-key": approval.key, "aria-labelledby": "card-title" },
-    h("h3", { id: "card-title" }, `Allow ${approval.calls.length === 1 ? oneLine(approval.calls[0].tool) : counted(approval.calls.length, "call")}? `, h("span", { class: "plainly" }, printable(approval.message))),
+    h("h3", { id: "card-title" }, several ? `Allow ${counted(sentences.length, "call")}?` : `${sentences[0]}?`),
+    h("p", { class: "reason" }, h("span", { class: "dim" }, "Why this is asked: "), printable(approval.message)),
     taint.length ? h("p", { class: "notice" }, `This run has read untrusted data: ${taint.map(oneLine).join(", ")}.`) : null,
-    approval.calls.map((tool, place) => callOf(tool, approval.previews[place] ?? {}, approval.step_ids[place])),
+    approval.calls.map((tool, place) => callOf(tool, approval.previews[place] ?? {}, approval.step_ids[place], several ? sentences[place] : "")),
     approval.folders.map((folder) => fact("Folder", folder)),
     approval.hosts.map((host) => fact("Host", host)),
     untilTime(approval.expire_time, "then it counts as denied"),

@@ -55,7 +55,7 @@ export function diff(text) {
   const lines = text.replace(/\n$/, "").split("\n");
   const head = (line) => line.startsWith("+++ ") || line.startsWith("--- ");
   return h("pre", { class: "diff", tabindex: "0", role: "region", "aria-label": "Changes to the file" },
-    lines.map((line, place) => h("span", { class: place < 2 && head(line) ? "head" : kinds[line[0]] ?? "same" }, `${printable(line)}\n`)));
+    lines.map((line, place) => h("span", { class: place < 2 && head(line) ? "file" : kinds[line[0]] ?? "same" }, `${printable(line)}\n`)));
 }
 
 // ---------------------------------------------------------------- answers: the marks of Markdown, without links

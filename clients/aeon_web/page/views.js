@@ -56,6 +56,11 @@ function head(app) {
   return h("header", { class: "head", "data-key": "run" }, star, h("h2", { id: "asked", tabindex: "-1" }, printable(app.view.run.text || "…")), badge);
 }
 
+function origin(run) {
+  if (!run.forkedFrom) return null;
+  return h("p", { class: "dim", "data-key": "origin" }, "A fork: its first events are copies of those of ", button("open", { class: "link", "data-run": run.forkedFrom }, `run ${run.forkedFrom.slice(-4)}`));
+}
+
 // The earlier and later requests of the same conversation.
 function conversation(app) {
   if (app.conversation.length < 2) return null;
@@ -217,7 +222,7 @@ function body(app, width) {
   if (!view || app.missing) return h("div", { class: "body", "data-key": "body" }, notices(app));
   if (app.tab === "journal") return h("div", { class: "body", "data-key": "journal" }, notices(app), tabs(app), journal(app, view, width));
   return h("div", { class: "body", "data-key": "body" },
-    notices(app), tabs(app), conversation(app), steps(app, view, width), activity(view), card(app, view), outcome(view), answer(app, view), changes(app, view),
+    notices(app), tabs(app), conversation(app), origin(view.run), steps(app, view, width), activity(view), card(app, view), outcome(view), answer(app, view), changes(app, view),
     ENDED.has(view.run.state) ? promptField(app) : null);
 }
 

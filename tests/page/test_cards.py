@@ -237,6 +237,24 @@ def test_a_card_below_a_long_plan_is_seen_before_keys_count(
     assert [given["approved"] for given in sent(states)] == [True]
 
 
+def test_keys_do_not_act_on_a_card_behind_the_journal(page: Any, states: StatesClient) -> None:
+    """While the journal is shown a key of an approval decides nothing: it goes back to the card."""
+    show(page, "approval")
+    armed(page)
+    page.keyboard.press("Control+j")
+    page.locator(".card").wait_for(state="detached")
+    held(page)
+    page.keyboard.press("Control+Enter")
+    page.locator(".card").wait_for()
+    page.keyboard.press("Control+Enter")
+    assert sent(states) == []
+    go_on(page)
+    armed(page)
+    page.keyboard.press("Control+Enter")
+    page.locator(".card").wait_for(state="detached")
+    assert [given["approved"] for given in sent(states)] == [True]
+
+
 def test_many_long_options_can_be_read_and_chosen(page: Any, states: StatesClient) -> None:
     """Options of a question that are long or many are a list as wide as the card, through which arrow keys move."""
     page.set_viewport_size({"width": 360, "height": 640})

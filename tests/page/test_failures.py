@@ -69,6 +69,7 @@ def test_a_failed_act_is_reported_in_view_and_can_be_repeated(
     armed(page)
     page.keyboard.press(key)
     assert in_view(page, f"{call} failed.")
+    page.locator(".card button:focus").wait_for()
     states.failing = set()
     page.keyboard.press(key)
     page.locator(".card").wait_for(state="detached")

@@ -3,13 +3,12 @@
 import { answerOf, optionsOf } from "./cards.js";
 import { morph } from "./dom.js";
 import { Stream, begin, call } from "./link.js";
+import { appeared, focusCard, isArmed, watchSight } from "./sight.js";
 import { RunView } from "./state.js";
 import { short } from "./text.js";
 import { badgeOf, page } from "./views.js";
 
 const DRAFTS = "aeon-drafts";
-// Keys and clicks on an approval count from this time after it appeared, so that none is meant for something else.
-const ARMING_MS = 500;
 const REFRESH_MS = 10000;
 const STARTING_MS = 2000;
 
@@ -23,7 +22,6 @@ const app = {
 const root = document.getElementById("app");
 const keysDialog = document.createElement("dialog");
 let stream = null;
-let arming = 0;
 let planned = false;
 
 // ---------------------------------------------------------------- drawing
@@ -49,33 +47,6 @@ function redraw() {
   planned = true;
   if (document.hidden) setTimeout(draw, 100);
   else requestAnimationFrame(draw);
-}
-
-// `data-armed` names the card whose keys and clicks count.
-function disarm() {
-  clearTimeout(arming);
-  delete root.dataset.armed;
-}
-
-// A card out of sight, or below the sticky parts of the page, is not armed; back in sight it is again after a while.
-const sight = new IntersectionObserver((changes) => {
-  const { isIntersecting, target } = changes.at(-1);
-  disarm();
-  if (isIntersecting) arming = setTimeout(() => { root.dataset.armed = target.dataset.key; }, ARMING_MS);
-}, { rootMargin: "-24px 0px -64px" });
-
-function watchSight(card) {
-  sight.disconnect();
-  disarm();
-  if (card) sight.observe(card);
-}
-
-// A card comes into view, and takes the focus unless the user is writing. Of an approval, Deny has it.
-function appeared(card) {
-  const writing = document.activeElement?.matches("textarea, input") && document.activeElement.value;
-  if (!writing) (card.hasAttribute("tabindex") ? card : card.querySelector("[data-act=deny], input, button"))?.focus({ preventScroll: true });
-  card.scrollIntoView({ block: "nearest" });
-  watchSight(card);
 }
 
 function speak() {
@@ -226,11 +197,14 @@ const approval = () => cardOf("approval");
 const question = () => cardOf("question");
 
 // Sends what the user decided about the card that is shown. One that is out of sight comes into view instead.
-function settle(one, name, given) {
-  if (root.dataset.armed === one.key) return doing(one.key, () => call(name, { run_id: one.runId, ...given }), true);
-  app.tab = "run";
+async function settle(one, name, given) {
+  const armed = isArmed(one.key);
+  if (armed) await doing(one.key, () => call(name, { run_id: one.runId, ...given }), true);
+  else app.tab = "run";
   draw();
-  return root.querySelector(".card")?.scrollIntoView({ block: "nearest" });
+  const card = root.querySelector(".card");
+  if (!armed) card?.scrollIntoView({ block: "nearest" });
+  else if (card?.dataset.key === one.key && !app.busy.has(one.key)) focusCard(card); // the call failed
 }
 
 function decide(approved, scope) {

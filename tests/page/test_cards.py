@@ -213,7 +213,7 @@ INSIDE = (
 def test_a_card_below_a_long_plan_is_seen_before_keys_count(
     page: Any, states: StatesClient, size: tuple[int, int]
 ) -> None:
-    """With a plan of 30 steps a new card comes into view. Scrolled out of it no key counts: the first one shows it again."""
+    """Below 30 steps a new card comes into view; scrolled out of it no key counts, and the first one shows it again."""
     page.set_viewport_size({"width": size[0], "height": size[1]})
     states.kinds = {"root": LONG}
     show(page, "root")

@@ -122,7 +122,7 @@ class InParts:
         if rest and await self._are_question_and_order(question, rest, run, grant):
             return self._each_for_one((question, rest), run)
         subject = await decider.subjects.of(decider.llm, run, grant)
-        if subject.wants_no_change and not rest and _is_short(run.text):
+        if subject.wants_no_change and (rest or _is_short(run.text)):
             return ()
         one = await decider.extents.odds_of_one(decider.llm, run, grant)
         if one >= _SURELY_ONE_FROM:

@@ -128,7 +128,7 @@ async def test_a_request_for_one_thing_is_decided_about_at_once() -> None:
         ("is the lawn mown, or do I have to mow it today?", False),
         ("show me the lawn", False),
         ("look up when the lawn was mown, then put the day into the log", True),
-        ("when was the lawn mown? Put the day into the log.", True),
+        ("when was the lawn mown? It should be in the log.", False),
     ],
 )
 async def test_a_question_is_not_asked_for_its_parts(request_: str, *, expected: bool) -> None:
@@ -160,7 +160,7 @@ async def test_a_question_with_an_order_behind_it_has_two_parts(order: str, *, p
     subject, llm = question_and_order(order, is_order=parts)
     choice = await chosen(subject, run_of(request=f"When was it mown? {order}"))
     assert choice.tool_call == (ToolCall("keep", {"note": "part"}) if parts else None)
-    assert asked(llm, ONE) is not parts
+    assert not asked(llm, ONE)
     shown = [str(request.messages[-1].content) for request in llm.requests]
     assert any("User: When was it mown?\nAssistant: In May." in text for text in shown) is parts
 
@@ -177,7 +177,6 @@ def question_and_order(order: str, *, is_order: bool) -> tuple[InParts, Scripted
         Rule(contains=INTENT, text="edit", likely={"edit": -0.1, "ask": -4.0}),
         Rule(contains="Say in one word what a request", text="files", likely={"files": -0.1, "do": -4.0}),
         Rule(contains="from what is shown above it", text="In May."),
-        ONE,
         said(f"Request: {order}", keep={"note": "part"}),
         said(f"mown? {order}", answer="In May."),
         said("Request: When was it mown?", answer="In May."),

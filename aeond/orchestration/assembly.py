@@ -105,25 +105,26 @@ def usual_openings(
 
     def openings() -> Iterator[tuple[Message, ...]]:
         specs = offers.usual()
-        yield decisions().opening(specs, "")
-        if llm.capabilities.likely:
-            yield _fixed(subject_messages(""))
-            yield _fixed(known_messages(""))
-            yield _fixed(intent_messages(""))
-            yield _fixed(place_messages("", Situation()))
+        asks = llm.capabilities.likely and not llm.capabilities.tool_calls
+        if asks:
             if Offer(specs).has_others:
                 yield _fixed(fitting_messages("", ()))
                 yield _fixed(exact_messages("", ""))
                 yield _fixed(arguments_messages(specs[0], RunSnapshot(""), Situation()))
+            yield _fixed(subject_messages(""))
+            yield _fixed(known_messages(""))
+            yield _fixed(intent_messages(""))
             yield _fixed(extent_messages(""))
-            yield _fixed(removal_messages("", ""))
+            yield _fixed(results_messages(RunSnapshot(""), Situation(), ()))
+            yield _fixed(place_messages("", Situation()))
+        yield decisions().opening(specs, "")
         if not llm.capabilities.tool_calls:
             yield from (
                 composing_opening(one.composition) for one in specs if one.composition and not one.source
             )
-        if llm.capabilities.likely and not llm.capabilities.tool_calls:
-            yield _fixed(results_messages(RunSnapshot(""), Situation(), ()))
+        if asks:
             yield _fixed(parts_messages(""))
+            yield _fixed(removal_messages("", ""))
             yield _fixed(update_messages("", ""))
             yield _fixed(not_found_messages("", (), ()))
         yield Preamble(registry, validator).usual()

@@ -25,7 +25,7 @@ from aeond.ports import Clock
 FIRST_BATCH = 64
 LEAST_BATCH = 32
 BATCH_STEP = 16
-MAX_OPENINGS = 24
+MAX_OPENINGS = 30
 # A slot is chosen for what it holds only from this share of the prompt on, and of what it holds: most prompts begin with
 # the same few tokens.
 LEAST_SHARE = 0.1

@@ -141,6 +141,20 @@ class Offer:
                 return ToolCall(spec.name, {arguments[0]: name})
         return None
 
+    def selecting(self, name: str) -> ToolCall | None:
+        """The call that selects from what exists under this name, without what is composed for it; None if no tool does that."""
+        return next(
+            (
+                ToolCall(spec.name, {argument: name})
+                for spec in self.tools
+                for argument in spec.candidates
+                if spec.effect is Effect.READ
+                and spec.composed
+                and name in self.values.get((spec.name, argument), ())
+            ),
+            None,
+        )
+
     def to_change(self, effects: Collection[Effect]) -> "Offer":
         """The tools with one of these effects, if there are any with those that ask the user; a refusal in place of an answer."""
         can_change = any(spec.effect in effects for spec in self.tools)

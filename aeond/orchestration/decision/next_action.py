@@ -20,7 +20,7 @@ from aeond.orchestration.context.prompt_fitting import fit_prompt
 from aeond.orchestration.decision.conversations.composing import Composer
 from aeond.orchestration.decision.conversations.part_or_whole import PartOrWhole
 from aeond.orchestration.decision.conversations.redirection import Redirection
-from aeond.orchestration.decision.conversations.results_reply import Findings
+from aeond.orchestration.decision.conversations.results_reply import Findings, is_long
 from aeond.orchestration.decision.interfaces import CHANGES, CallTool, Decision, DecisionModel, Offer
 from aeond.orchestration.decision.invention import has_news, is_invented
 from aeond.orchestration.decision.offers import Offers
@@ -104,6 +104,20 @@ class NextAction:
         if self._invents(decided.value, offer, snapshot, situation) and grant.left.llm_calls:
             return await model.decide(fitted.value.messages, self.offers.asking(snapshot), grant, on_text)
         return decided
+
+    async def selection(
+        self, snapshot: RunSnapshot, situation: Situation, offer: Offer, grant: Grant
+    ) -> ToolCall | None:
+        """The call that selects what is asked for from a table whose content a small model would see in part only; None where the last
+        step did not read one, or nothing was written."""
+        last = executed(snapshot)[-1]
+        if last.step.tool_call is None or not is_long(last):
+            return None
+        for name in last.step.tool_call.arguments.values():
+            call = offer.selecting(name) if isinstance(name, str) else None
+            if call is not None and (spec := offer.tool(call.tool)) is not None:
+                return await self.composer.complete(call, spec, snapshot, situation, (), grant)
+        return None
 
     async def _complete(
         self, call: ToolCall, offer: Offer, snapshot: RunSnapshot, situation: Situation, grant: Grant

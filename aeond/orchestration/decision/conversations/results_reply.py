@@ -21,7 +21,7 @@ from aeond.orchestration.context.new_files import new_names
 from aeond.orchestration.context.prompt_fitting import fit_prompt
 from aeond.orchestration.decision.conversations.odds import LIKELY, keep, log_odds
 from aeond.orchestration.decision.interfaces import Turn
-from aeond.orchestration.decision.results import executed, results_length, turns_of
+from aeond.orchestration.decision.results import executed, result_of, results_length, turns_of
 from aeond.orchestration.interfaces import discard_text
 from aeond.orchestration.prompts.answer_prompts import (
     FILES_IN_VIEW,
@@ -70,6 +70,11 @@ class Findings:
         return self._found.get(run.run_id, "")
 
 
+def is_long(step: StepSnapshot) -> bool:
+    """Whether the result is too long to be shown whole."""
+    return len(result_of(step)) > MAX_RESULT_CHARS
+
+
 async def results_reply(
     llm: LLMAdapter, run: RunSnapshot, situation: Situation, steps: Sequence[StepSnapshot], grant: Grant
 ) -> Reply:
@@ -78,11 +83,15 @@ async def results_reply(
         grant.left.tokens - USEFUL_TOKENS, llm.capabilities.context_length - USEFUL_TOKENS, MAX_PROMPT_TOKENS
     )
 
+    needed = [
+        step for at, step in enumerate(steps) if not (is_long(step) and _is_again(step, steps[at + 1 :]))
+    ]
+
     def build(result_chars: int) -> tuple[Message, ...]:
-        shown = [_shown(turn) for turn in turns_of(steps, result_chars)]
+        shown = [_shown(turn) for turn in turns_of(needed, result_chars)]
         return results_messages(run, situation, shown or _in_view(situation))
 
-    fitted = await fit_prompt(llm, build, min(results_length(steps), MAX_RESULT_CHARS), room, ())
+    fitted = await fit_prompt(llm, build, min(results_length(needed), MAX_RESULT_CHARS), room, ())
     if fitted.value is None or grant.left.llm_calls < 1:
         return Reply()
     request = LLMRequest(
@@ -98,6 +107,15 @@ async def results_reply(
     if answered.text.startswith(NOT_SHOWN):
         return Reply(doubt=math.inf)
     return Reply(answered.text.strip(), log_odds(answered.likely, _begins, NOT_SHOWN))
+
+
+def _is_again(step: StepSnapshot, later: Sequence[StepSnapshot]) -> bool:
+    """Whether a later step was about what this one was about."""
+    about, *others = (
+        set(map(str, one.step.tool_call.arguments.values())) if one.step.tool_call else set()
+        for one in (step, *later)
+    )
+    return any(about & other for other in others)
 
 
 async def not_found_reply(llm: LLMAdapter, run: RunSnapshot, situation: Situation, grant: Grant) -> str:

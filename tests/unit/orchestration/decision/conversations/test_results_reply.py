@@ -10,7 +10,7 @@ from aeond.domain.plans.plan import StepState
 from aeond.domain.plans.steps import StepSnapshot
 from aeond.domain.runs.run import RunSnapshot
 from aeond.domain.runs.situations import Situation
-from aeond.domain.tools import Effect, ToolCall
+from aeond.domain.tools import Composition, CompositionView, Effect, ToolCall
 from aeond.orchestration.decision.decider import Decider
 from tests.support.deciders import Composing, WholeTool, decider_of
 from tests.support.judging import after_pass, ran
@@ -145,3 +145,45 @@ async def test_a_run_without_an_executed_step_is_decided_about() -> None:
     unexecuted = replace(LOOKED, state=StepState.INVALID, attempt=0)
     assert not unexecuted.executed
     assert await answer(subject, asked(unexecuted)) == "From the decision."
+
+
+SELECT = replace(
+    spec("select", {"path": TEXT, "query": TEXT}, ("path",)),
+    candidates=("path",),
+    composition=Composition(("query",), "Write the query.", ()),
+)
+LONG = ran(calls("s1", "look", path="costs.csv"), output="rope,22\n" * 2_000)
+
+
+def over_a_table(query: str) -> tuple[Decider, ScriptedLLM]:
+    """What decides about a table that is too long to be shown."""
+    rules = (
+        Rule(contains=SUBJECT, text="compute", likely={"compute": -0.1, "do": -5.0}),
+        Rule(contains=TELL, text="44000"),
+        Rule(contains="Write the query.", text=query),
+        Rule.model_validate({"json": {"answer": "From the decision."}}),
+    )
+    tools = Registry()
+    for one in (replace(LOOK, candidates=("path",)), SELECT):
+        tools.register(WholeTool(one))
+    view = CompositionView("costs(what, euros):", {"type": "string"})
+    return decider_of(rules, tools, SITUATION, Composing({}, ("costs.csv",), view))
+
+
+async def test_a_table_that_is_too_long_is_selected_from() -> None:
+    """A small model does not answer from a part of a table: it writes a query for it, and answers from what that finds."""
+    subject, llm = over_a_table('"SELECT SUM(euros) FROM costs"')
+    query = ToolCall("select", {"path": "costs.csv", "query": "SELECT SUM(euros) FROM costs"})
+    assert await next_call(subject, asked(LONG, request="How much in all?")) == query
+    assert "rope,22" not in str(llm.requests[-1].messages)
+    selected = ran(replace(calls("s2", "select"), tool_call=query), output="44000")
+    assert await answer(subject, asked(LONG, selected, request="How much in all?")) == "44000"
+    assert "rope,22" not in str(llm.requests[-1].messages)
+
+
+async def test_a_table_is_read_in_part_where_no_query_is_written() -> None:
+    """Without a query the answer comes from as much of the table as is shown; a short table needs none."""
+    for step in (LONG, ran(calls("s1", "look", path="costs.csv"), output="rope,22")):
+        subject, llm = over_a_table("")
+        assert await answer(subject, asked(step, request="How much in all?")) == "44000"
+        assert "rope,22" in str(llm.requests[-1].messages)

@@ -161,6 +161,7 @@ class Controller:
     def answer(self, asked: Asked, value: Any) -> None:
         run = self.view.shown
         if run is not None:
+            self._trace("answered")
             self._answer(run.key, asked, value)
 
     def _answer(self, key: str, asked: Asked, value: Any) -> None:

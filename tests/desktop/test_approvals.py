@@ -196,7 +196,7 @@ def interrupted(stage: Stage, client: Client, gate: Gate) -> str:
 @pytest.mark.parametrize("key", ["space", "Return"])
 @pytest.mark.parametrize(
     ("tabs", "state", "begun"),
-    [(0, StepState.FAILED, 1), (1, StepState.SUCCEEDED, 1), (2, StepState.SUCCEEDED, 2)],
+    [(1, StepState.FAILED, 1), (2, StepState.SUCCEEDED, 1), (3, StepState.SUCCEEDED, 2)],
 )
 def test_an_interrupted_step_is_decided_by_keys(
     popup: Popup, stage: Stage, client: Client, key: str, tabs: int, state: StepState, begun: int
@@ -250,8 +250,9 @@ def test_a_notification_shows_the_exact_arguments(
     with Notifications(session, markup=markup) as notifications:
         run_id = hidden_approval(popup, client, "<b>&")
         shown = notifications.next()
-        body = f'send {{"gate": "{shown_gate}", "seconds": 0.0}}'
-        assert (shown.summary, shown.body) == ("Allow send?", body)
+        arguments = f'send {{"gate": "{shown_gate}", "seconds": 0.0}}'
+        assert shown.summary == "Use the tool send?"
+        assert shown.body == f"{arguments}\nWhy this is asked: no rule allows it"
         assert list(shown.actions.values()) == ["Open", "Deny", "Approve"]
         notifications.invoke(shown, next(name for name, label in shown.actions.items() if label == "Deny"))
         assert outcome(client, run_id) is StepState.FAILED

@@ -108,7 +108,7 @@ def test_a_question_is_answered_by_a_key(popup: Popup, gate: Gate, daemon: Daemo
         since = popup.seen()
         open_newest(popup)
         popup.wait_for("stage", since, stage="question")
-        popup.press("alt+2")
+        popup.choose("alt+2")
         popup.wait_for("stage", since, stage="done")
         assert client.get_run(run_id).steps[1].output == "blue"
 

@@ -37,6 +37,7 @@ from aeond_client.events import (
 )
 from aeond_client.records.judgements import Question
 from aeond_client.records.runs import Answer, PlanStep, RunState, StepState
+from tests.support.noted_calls import NotedCalls
 from tests.support.popup_states import LONG_ANSWER, long_plan, received, sent, states
 
 CTRL, ALT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.AltModifier
@@ -45,24 +46,11 @@ CHOICE = Question("q1", f"s{DONE + 1}", "Which airport?", options=("London City"
 OPEN = Question("q1", f"s{DONE + 1}", "Which airport?", {"type": "string"})
 
 
-class Calls:
-    """A daemon that notes each call and replies to none."""
-
-    def __init__(self) -> None:
-        self.made: list[tuple[Any, ...]] = []
-
-    def __getattr__(self, name: str) -> Any:
-        return lambda *given, **more: self.made.append((name, *given, *more.items()))
-
-    def of(self, name: str) -> list[tuple[Any, ...]]:
-        return [call for call in self.made if call[0] == name]
-
-
 class Desk:
     """A window over a run of thirty steps, of which it cannot show all."""
 
     def __init__(self) -> None:
-        self.daemon = Calls()
+        self.daemon = NotedCalls()
         daemon: Any = self.daemon
         self.controller = Controller(
             daemon, Trace(), notify=lambda notice: None, close_notice=lambda key: None

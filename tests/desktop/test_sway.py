@@ -172,6 +172,6 @@ def test_a_question_is_answered_by_a_key(popup: Popup, gate: Gate, daemon: Daemo
         popup.wait_for("history", since)
         popup.press("Return")
         popup.wait_for("stage", since, stage="question")
-        popup.press("alt+2")
+        popup.choose("alt+2")
         popup.wait_for("stage", since, stage="done")
         assert client.get_run(run_id).steps[1].output == "blue"

@@ -27,6 +27,7 @@ from aeon_popup.ui.popup import Popup, application
 from aeon_popup.ui.theme import DARK, LIGHT
 from aeon_popup.ui.window import NoSeat
 from tests.support.desktop_session import DEADLINE_SECONDS
+from tests.support.noted_calls import NotedCalls
 from tests.support.popup_states import ANSWER, TEXT, states
 
 REPAINTS = """
@@ -52,19 +53,6 @@ print(abs(sys.getrefcount(None) - before))
 """
 
 
-class Chosen:
-    """Notes what the user chose."""
-
-    def __init__(self) -> None:
-        self.calls: list[tuple[Any, ...]] = []
-
-    def __getattr__(self, name: str) -> Any:
-        return lambda *given, **more: self.calls.append((name, *given, *more.items()))
-
-    def of(self, name: str) -> list[tuple[Any, ...]]:
-        return [call[1:] for call in self.calls if call[0] == name]
-
-
 @pytest.fixture(scope="module")
 def app() -> QApplication:
     existing = QApplication.instance()
@@ -72,8 +60,8 @@ def app() -> QApplication:
 
 
 @pytest.fixture
-def chosen() -> Chosen:
-    return Chosen()
+def chosen() -> NotedCalls:
+    return NotedCalls()
 
 
 class Held(NoSeat):
@@ -91,7 +79,9 @@ def seat() -> Held:
 
 
 @pytest.fixture
-def popup(app: QApplication, chosen: Chosen, seat: Held, monkeypatch: pytest.MonkeyPatch) -> Iterator[Popup]:
+def popup(
+    app: QApplication, chosen: NotedCalls, seat: Held, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Popup]:
     """A visible window, on whose cards keys count from the start."""
     monkeypatch.setattr(cards, "GUARD_SECONDS", 0.0)
     actions: Any = chosen
@@ -148,7 +138,7 @@ def test_every_state_fits_its_window(popup: Popup, name: str, palette: Any) -> N
     assert not popup.grab().isNull()
 
 
-def test_a_centred_window_keeps_its_size(app: QApplication, chosen: Chosen) -> None:
+def test_a_centred_window_keeps_its_size(app: QApplication, chosen: NotedCalls) -> None:
     """Where the desktop puts the window in the middle, only the panel in it grows: the window has one size, which fits
     the screen, and the pointer reaches what is beside the panel.
     """
@@ -166,7 +156,7 @@ def test_a_centred_window_keeps_its_size(app: QApplication, chosen: Chosen) -> N
     assert max(panels) <= made.highest < QGuiApplication.primaryScreen().availableGeometry().height()
 
 
-def test_plain_enter_never_allows(popup: Popup, chosen: Chosen) -> None:
+def test_plain_enter_never_allows(popup: Popup, chosen: NotedCalls) -> None:
     """On an approval Deny has the focus; Enter and Space on Allow do nothing, and Ctrl+Enter allows once."""
     show(popup, states()["approval"])
     card = popup.body.card
@@ -180,7 +170,7 @@ def test_plain_enter_never_allows(popup: Popup, chosen: Chosen) -> None:
     assert chosen.of("decide") == [(card.approval, ("approved", True), ("scope", "once"))]
 
 
-def test_an_approval_holds_for_what_is_chosen(popup: Popup, chosen: Chosen) -> None:
+def test_an_approval_holds_for_what_is_chosen(popup: Popup, chosen: NotedCalls) -> None:
     """The card shows the change of the file as it will be made, and offers the scopes of the approval and no others."""
     show(popup, states()["approval-file"])
     card = popup.body.card
@@ -196,7 +186,7 @@ def test_an_approval_holds_for_what_is_chosen(popup: Popup, chosen: Chosen) -> N
     assert chosen.of("decide") == [(card.approval, ("approved", True), ("scope", "folder"))]
 
 
-def test_an_approval_is_denied_by_its_key(popup: Popup, chosen: Chosen) -> None:
+def test_an_approval_is_denied_by_its_key(popup: Popup, chosen: NotedCalls) -> None:
     """Ctrl+Backspace denies, also while another widget has the focus."""
     show(popup, states()["approval"])
     press(popup, Qt.Key.Key_Backspace, CTRL)
@@ -204,7 +194,7 @@ def test_an_approval_is_denied_by_its_key(popup: Popup, chosen: Chosen) -> None:
 
 
 def test_keys_are_ignored_when_an_approval_has_just_appeared(
-    popup: Popup, chosen: Chosen, monkeypatch: pytest.MonkeyPatch
+    popup: Popup, chosen: NotedCalls, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """For the first half second no key decides: it was meant for something else."""
     monkeypatch.setattr(cards, "GUARD_SECONDS", 3_600.0)
@@ -229,7 +219,7 @@ def test_changed_calls_are_a_new_card(popup: Popup) -> None:
     assert popup.body.card.approval is changed
 
 
-def test_enter_sends_and_shift_enter_makes_a_line(popup: Popup, chosen: Chosen) -> None:
+def test_enter_sends_and_shift_enter_makes_a_line(popup: Popup, chosen: NotedCalls) -> None:
     """Enter sends the text of the prompt; Shift+Enter adds a line and the prompt grows."""
     show(popup, states()["prompt"])
     height = popup.prompt.height()
@@ -241,7 +231,7 @@ def test_enter_sends_and_shift_enter_makes_a_line(popup: Popup, chosen: Chosen) 
     assert chosen.of("submit") == [("one\ntwo",)]
 
 
-def test_typing_below_an_answer_starts_a_follow_up(popup: Popup, chosen: Chosen) -> None:
+def test_typing_below_an_answer_starts_a_follow_up(popup: Popup, chosen: NotedCalls) -> None:
     """The first character typed while an answer is shown begins the next request."""
     show(popup, states()["done"])
     QTest.keyClicks(popup.prompt, "A")
@@ -257,7 +247,7 @@ def test_typing_below_an_answer_starts_a_follow_up(popup: Popup, chosen: Chosen)
     ],
 )
 def test_a_key_with_control_begins_what_the_list_of_keys_says(
-    popup: Popup, chosen: Chosen, key: Qt.Key, state: str, action: str
+    popup: Popup, chosen: NotedCalls, key: Qt.Key, state: str, action: str
 ) -> None:
     """Ctrl+N starts a new session, Ctrl+H shows recent runs, and Ctrl+R sends a failed request again."""
     show(popup, states()[state])
@@ -334,7 +324,7 @@ def test_screen_readers_get_the_state_of_each_step(popup: Popup) -> None:
     assert interface.text(QAccessible.Text.Name).startswith("Question: Which airport")
 
 
-def test_assistive_programs_press_deny(popup: Popup, chosen: Chosen) -> None:
+def test_assistive_programs_press_deny(popup: Popup, chosen: NotedCalls) -> None:
     """A program for accessibility finds the button Deny by its name and can press it."""
     show(popup, states()["approval"])
     card = popup.body.card
@@ -361,7 +351,7 @@ def test_the_window_grows_for_a_card_at_once(popup: Popup, name: str) -> None:
     assert popup.height() == height
 
 
-def test_an_approval_is_allowed_for_the_run_by_its_key(popup: Popup, chosen: Chosen) -> None:
+def test_an_approval_is_allowed_for_the_run_by_its_key(popup: Popup, chosen: NotedCalls) -> None:
     """Ctrl+Shift+Enter allows for the rest of the run, where the approval offers that."""
     show(popup, states()["approval"])
     press(popup, Qt.Key.Key_Return, CTRL | Qt.KeyboardModifier.ShiftModifier)

@@ -19,6 +19,7 @@ from aeond_client.records.judgements import ApprovalRequest, CallPreview, Questi
 from aeond_client.records.runs import Plan, PlanStep
 from aeond_client.records.tools import ToolCall
 from tests.page.conftest import Tab
+from tests.support.effect_cases import EFFECT_CASES
 from tests.support.page_acts import armed, show
 from tests.support.page_states import Item, StatesClient
 
@@ -164,24 +165,7 @@ def test_a_later_card_does_not_replace_the_one_in_use(page: Any, states: StatesC
     assert [given["answer"] for given in sent(states)] == ["Grace"]
 
 
-CREATED = "--- /dev/null\n+++ b/x.md\n@@ -0,0 +1 @@\n+x\n"
-CHANGED = "--- a/x.md\n+++ b/x.md\n@@ -1 +1 @@\n-x\n+y\n"
-
-
-@pytest.mark.parametrize(
-    ("preview", "sentence"),
-    [
-        (CallPreview(diff=CREATED, target="/home/ada/x.md"), "Create /home/ada/x.md?"),
-        (CallPreview(diff=CHANGED, target="/home/ada/x.md"), "Change /home/ada/x.md?"),
-        (CallPreview(diff=CHANGED, target="/home/ada"), "Change files in /home/ada?"),
-        (CallPreview(target="/home/ada/x.md", problem="too large"), "Write /home/ada/x.md?"),
-        (CallPreview(source="/home/ada/x.md"), "Delete /home/ada/x.md?"),
-        (CallPreview(source="/a", target="/b"), "Move /a to /b?"),
-        (CallPreview(command=("rm", "x"), target="/home/ada"), "Run rm x?"),
-        (CallPreview(host="example.org:443 (GET)"), "Contact example.org:443 (GET)?"),
-        (CallPreview(), "Use the tool send?"),
-    ],
-)
+@pytest.mark.parametrize(("preview", "sentence"), EFFECT_CASES)
 def test_an_approval_says_what_would_happen(
     page: Any, states: StatesClient, preview: CallPreview, sentence: str
 ) -> None:
@@ -189,7 +173,7 @@ def test_an_approval_says_what_would_happen(
     one = replace(approval("first").approval, previews=(preview,))
     states.kinds = {"root": [*LONG, ApprovalRequested(one, "s1")]}
     show(page, "root")
-    page.get_by_role("heading", name=sentence, exact=True).wait_for()
+    page.get_by_role("heading", name=f"{sentence}?", exact=True).wait_for()
     page.get_by_text("Why this is asked: no rule").wait_for()
 
 

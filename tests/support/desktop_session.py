@@ -284,6 +284,14 @@ class Popup(Traced):
     def type(self, text: str) -> None:
         self.session.type(text)
 
+    def choose(self, key: str) -> None:
+        """Presses the key of an option until it counts, because at first the window ignores it."""
+        what = ""
+        while what != "answered":
+            since = self.seen()
+            self.press(key)
+            what = self.wait_until(lambda one: one["what"] in {"answered", "ignored"}, since)["what"]
+
     def open(self) -> None:
         """Opens the window by the hotkey; returns once it is painted and has the focus."""
         since = self.seen()

@@ -98,7 +98,7 @@ def record(session: XSession, popup: Popup) -> list[Frame]:
         session.type(REQUEST[end - 1])
         film.take(_TYPED if end < len(REQUEST) else _SHORT)
     _after(film, popup, lambda: popup.press("Return"), "question", "Enter")
-    _after(film, popup, lambda: popup.press("alt+2"), "done", "Alt + 2")
+    _after(film, popup, lambda: popup.choose("alt+2"), "done", "Alt + 2")
     since = popup.seen()
     popup.press("Escape")
     popup.wait_for("hidden", since)

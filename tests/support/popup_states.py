@@ -180,14 +180,14 @@ def states() -> Mapping[str, SessionView]:
     }
     sending = ApprovalRequest(
         "a1", ("s5",), (ToolCall("mail.send", arguments),), "digest",
-        "It sends a message to 1 person outside this computer.",
+        "no rule allows it",
         previews=(CallPreview(host="mail.example.org:465"),),
         scopes=("once", "run", "host"), hosts=("mail.example.org:465",),
     )  # fmt: skip
     written = {"path": "report.txt", "content": "All is well.\n"}
     change = "--- a/report.txt\n+++ b/report.txt\n@@ -1,2 +1 @@\n-Monday: 12 failures\n-Tuesday: 3 failures\n+All is well.\n"
     overwrite = ApprovalRequest(
-        "a2", ("s5",), (ToolCall("write_file", written),), "digest",
+        "a2", ("s5",), (ToolCall("write_file", written),), "digest", "no rule allows it",
         previews=(CallPreview(target="/home/ada/desk/report.txt", diff=change),),
         scopes=("once", "run", "folder"), folders=("/home/ada/desk",),
     )  # fmt: skip
@@ -217,7 +217,9 @@ def states() -> Mapping[str, SessionView]:
         *_other("request-2", "Rename the photos of last weekend by date", "…2", InputRequested(choice)),
         *_other("request-3", "Summarise the three newest papers in ~/Papers", "…3"),
     ]
-    renaming = ApprovalRequest("a3", ("s18",), (ToolCall("photos.rename", {"day": 18}),), "digest")
+    renaming = ApprovalRequest(
+        "a3", ("s18",), (ToolCall("photos.rename", {"day": 18}),), "digest", "no rule allows it"
+    )
     approval = folded([*sent(), *received(*held, ApprovalRequested(sending, "s5"))])
     changing = StepEnded("s4", StepState.SUCCEEDED, effects=EFFECTS)
     changed = [*planned(3), StepStarted(STEPS[3]), changing]

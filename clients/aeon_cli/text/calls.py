@@ -1,15 +1,50 @@
-"""A tool call as lines of text: its arguments, and what it would do."""
+"""A tool call as text: its effect as a sentence, and lines with its arguments and what it would do."""
 
 from collections.abc import Iterator
 
-from aeon_cli.text.printable import json_line, one_line, printable
+from aeon_cli.text.printable import json_line, one_line, printable, shortened
 from aeon_cli.text.titles import counted
-from aeond_client.records.judgements import CallPreview
+from aeond_client.records.judgements import ApprovalRequest, CallPreview
 from aeond_client.records.tools import ToolCall
 
 # Every line of what a model or a file wrote begins with this, so that none can pass for a line of ours.
 QUOTED = "     | "
 _SHORT_CHARS = 200
+_COMMAND_CHARS = 120
+
+
+def previewed(approval: ApprovalRequest) -> list[tuple[ToolCall, CallPreview]]:
+    """The calls of an approval, each with its preview: an empty one if the daemon sent none."""
+    previews = approval.previews or (CallPreview(),) * len(approval.calls)
+    return list(zip(approval.calls, previews, strict=True))
+
+
+def effect_sentences(approval: ApprovalRequest) -> list[str]:
+    """The effect of each call as a sentence; the same as on the web page (`effectSentence` of its cards.js)."""
+    return [_effect_sentence(call, preview) for call, preview in previewed(approval)]
+
+
+def approval_heading(approval: ApprovalRequest) -> str:
+    """What a person decides about: the effect of the call, or the number of the calls."""
+    sentences = effect_sentences(approval)
+    return f"{sentences[0]}?" if len(sentences) == 1 else f"Allow {counted(len(sentences), 'call')}?"
+
+
+def _effect_sentence(call: ToolCall, preview: CallPreview) -> str:
+    """By the tool's own preview; without one, only the name of the tool is known."""
+    source, target = one_line(preview.source), one_line(preview.target)
+    if preview.command:
+        return f"Run {shortened(one_line(' '.join(preview.command)), _COMMAND_CHARS)}"
+    if source:
+        return f"Move {source} to {target}" if target else f"Delete {source}"
+    if target and preview.diff:
+        before, after = [*preview.diff.split("\n", 2), ""][:2]
+        if not preview.target.endswith(after[after.find("/") :].rstrip()):
+            return f"Change files in {target}"
+        return f"{'Create' if before.startswith('--- /dev/null') else 'Change'} {target}"
+    if target:
+        return f"Write {target}"
+    return f"Contact {one_line(preview.host)}" if preview.host else f"Use the tool {one_line(call.tool)}"
 
 
 def call_lines(call: ToolCall, preview: CallPreview) -> Iterator[str]:

@@ -78,6 +78,11 @@ def fit(text: str, cells: int, *, ellipsis: str = "…") -> str:
     return set_cell_size(text, cells - len(ellipsis)).rstrip() + ellipsis
 
 
+def shortened(text: str, characters: int) -> str:
+    """The text, truncated to at most that many characters; an ellipsis marks the cut."""
+    return text if len(text) <= characters else f"{text[: characters - 1].rstrip()}…"
+
+
 def fit_end(text: str, cells: int, *, ellipsis: str = "…") -> str:
     """Like `fit`, but keeps the end and truncates the beginning."""
     if width_of(text) <= cells:

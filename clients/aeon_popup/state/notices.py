@@ -1,9 +1,9 @@
 """Which change of a run is worth a notification while the window is hidden, and with which actions."""
 
-import json
 from dataclasses import dataclass
 
-from aeon_cli.text.printable import one_line
+from aeon_cli.text.calls import approval_heading, effect_sentences
+from aeon_cli.text.printable import json_line, one_line, shortened
 from aeon_cli.text.titles import effect_in_words
 from aeon_popup.state.happenings import Approval
 from aeon_popup.state.run_view import RunView, Stage
@@ -70,7 +70,7 @@ def choice_of(action: str, run: RunView) -> bool | str | None:
 
 def _ended(run: RunView, how: str, text: str) -> Notice:
     changed = [effect_in_words(effect) for effect in run.changes[:_CHANGES]]
-    return Notice(run.key, f"{how}: {_title(run)}", "\n".join([_cut(one_line(text), _BODY), *changed]))
+    return Notice(run.key, f"{how}: {_title(run)}", "\n".join([shortened(one_line(text), _BODY), *changed]))
 
 
 def _question(run: RunView) -> Notice:
@@ -82,24 +82,26 @@ def _question(run: RunView) -> Notice:
     )
     if not 0 < len(question.options) <= _OPTIONS:
         actions = (("answer", "Answer"),)
-    return Notice(run.key, _cut(one_line(question.prompt), _SUMMARY), _title(run), actions, urgent=True)
+    return Notice(run.key, shortened(one_line(question.prompt), _SUMMARY), _title(run), actions, urgent=True)
 
 
 def _approval(run: RunView, approval: Approval) -> Notice:
     """Approving is offered only where the notification shows the exact arguments of all calls, and no file is changed."""
     asked = approval.request
-    calls = "\n".join(f"{call.tool} {json.dumps(call.arguments, ensure_ascii=False)}" for call in asked.calls)
-    whole = len(calls) <= _BODY and not any(preview.diff or preview.source for preview in asked.previews)
-    shown = one_line(calls) if whole else "Open the window to see what would happen."
+    calls = [f"{one_line(call.tool)} {json_line(call.arguments)}" for call in asked.calls]
+    sentences = effect_sentences(asked) if len(calls) != 1 else []
+    exact = [line for pair in zip(sentences, calls, strict=True) for line in pair] if sentences else calls
+    changing = any(preview.diff or preview.source for preview in asked.previews)
+    whole = len("\n".join(exact)) <= _BODY and not changing
+    effects = [shortened("\n".join(sentences), _BODY)] if sentences else []
+    lines = exact if whole else [*effects, "Open the window to see what would happen."]
+    if asked.message:
+        lines = [*lines, shortened(f"Why this is asked: {one_line(asked.message)}", _BODY)]
     deny, approve = (f"deny:{approval.subject}", "Deny"), (f"approve:{approval.subject}", "Approve")
     actions = (deny, approve) if whole else (deny,)
-    tools = ", ".join(call.tool for call in asked.calls)
-    return Notice(run.key, _cut(f"Allow {tools}?", _SUMMARY), shown, actions, urgent=True)
+    summary = shortened(approval_heading(asked), _SUMMARY)
+    return Notice(run.key, summary, "\n".join(lines), actions, urgent=True)
 
 
 def _title(run: RunView) -> str:
-    return _cut(one_line(run.text), _SUMMARY)
-
-
-def _cut(text: str, characters: int) -> str:
-    return text if len(text) <= characters else f"{text[: characters - 1]}…"
+    return shortened(one_line(run.text), _SUMMARY)

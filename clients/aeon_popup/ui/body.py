@@ -13,7 +13,7 @@ from aeon_popup.state import wording
 from aeon_popup.state.run_view import RunView
 from aeon_popup.state.session import Link, SessionView
 from aeon_popup.ui.answer import AnswerText, Changes
-from aeon_popup.ui.cards import AnyCard, GuardedCard, card_of, identity_of
+from aeon_popup.ui.cards import AnyCard, card_of, identity_of
 from aeon_popup.ui.commands import Command, Offer, offered
 from aeon_popup.ui.history import HistoryList
 from aeon_popup.ui.plan import PlanList
@@ -199,8 +199,7 @@ class Body(Scrolled):
         self._newest = self.card
         self.keep_in_view(self.card)
         self.follow()
-        if isinstance(self.card, GuardedCard):
-            self.card.shown_again()
+        self.card.shown_again()
         return False
 
     def _keep(self, run: RunView | None, *, details: bool) -> None:

@@ -8,17 +8,17 @@ from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetrics, QKeyEvent, QSyntaxHighlighter, QTextDocument
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QLineEdit, QPlainTextEdit, QPushButton, QVBoxLayout
 
-from aeon_cli.text.calls import QUOTED, call_lines
+from aeon_cli.text.calls import QUOTED, approval_heading, call_lines, effect_sentences, previewed
 from aeon_cli.text.printable import one_line, printable, shown_value
 from aeon_cli.text.titles import duration_in_words
 from aeon_popup.actions import Actions
 from aeon_popup.state.happenings import Approval
 from aeon_popup.state.run_view import Asked, RunView
 from aeon_popup.ui.theme import WIDTH, Palette, breakable, font_of, named, tooltip, wrapped
-from aeond_client.records.judgements import ApprovalRequest, CallPreview, Question
+from aeond_client.records.judgements import ApprovalRequest, Question
 from aeond_client.records.runs import Resolution
 
-# Keys are ignored for so long after an approval or a decision appears: they were meant for something else.
+# After a card appears, nothing is answered or decided for so long: it was meant for something else.
 GUARD_SECONDS = 0.5
 _OPTIONS = 9
 _CALL_LINES, _CALL_PADDING = 14, 16
@@ -29,10 +29,11 @@ _SCOPES = {"run": "For this run", "folder": "For this folder", "host": "For this
 
 
 class Card(QFrame):
-    """A frame with a heading and a row of buttons."""
+    """A frame with a heading and a row of buttons, which do nothing at first."""
 
     def __init__(self, *, urgent: bool = False) -> None:
         super().__init__()
+        self._shown = time.monotonic()
         self.setObjectName("card")
         self.setProperty("urgent", urgent)
         self.box = QVBoxLayout(self)
@@ -43,29 +44,30 @@ class Card(QFrame):
         self.heading.setTextFormat(Qt.TextFormat.PlainText)
         self.box.addWidget(self.heading)
 
+    @property
+    def guarded(self) -> bool:
+        """Whether the card has appeared too recently for a key or a click to be meant for it."""
+        return time.monotonic() - self._shown < GUARD_SECONDS
+
+    def shown_again(self) -> None:
+        """The window was shown, or the card became visible: the time of the guard starts again."""
+        self._shown = time.monotonic()
+
+    def small_print(self) -> QLabel:
+        """A hidden line in small letters."""
+        made = named(QLabel(), "detail")
+        made.setTextFormat(Qt.TextFormat.PlainText)
+        made.setWordWrap(True)
+        made.hide()
+        self.box.addWidget(made)
+        return made
+
     def buttons(self) -> QHBoxLayout:
         row = QHBoxLayout()
         row.setSpacing(_GAP)
         row.addStretch()
         self.box.addLayout(row)
         return row
-
-
-class GuardedCard(Card):
-    """A card whose buttons have effects: keys are ignored at first."""
-
-    def __init__(self) -> None:
-        super().__init__(urgent=True)
-        self._shown = time.monotonic()
-
-    @property
-    def guarded(self) -> bool:
-        """Whether the card has appeared too recently for a key to be meant for it."""
-        return time.monotonic() - self._shown < GUARD_SECONDS
-
-    def shown_again(self) -> None:
-        """The window was shown, or the card became visible: the time of the guard starts again."""
-        self._shown = time.monotonic()
 
 
 class EnterButton(QPushButton):
@@ -112,10 +114,7 @@ class QuestionCard(Card):
         self.entry.textEdited.connect(lambda text: actions.draft_reply(asked, text))
         self.entry.returnPressed.connect(self._enter)
         self.box.addWidget(self.entry)
-        self.hint = named(QLabel(), "detail")
-        self.hint.setTextFormat(Qt.TextFormat.PlainText)
-        self.hint.setWordWrap(True)
-        self.box.addWidget(self.hint)
+        self.hint = self.small_print()
         self.options = [
             button("", lambda option=option: self._send(option))  # type: ignore[misc]
             for option in question.options[:_OPTIONS]
@@ -167,33 +166,37 @@ class QuestionCard(Card):
 
     def _enter(self) -> None:
         text = self.entry.text().strip()
-        if text or self.asked.question.has_default:
+        if (text or self.asked.question.has_default) and not self.guarded:
             self._actions.answer(self.asked, value_of(self.asked.question, text))
 
     def _send(self, option: str) -> None:
-        self._actions.answer(self.asked, option)
+        if not self.guarded:
+            self._actions.answer(self.asked, option)
 
 
-class ApprovalCard(GuardedCard):
-    """Calls with their exact arguments. Deny has the focus, plain Enter never allows, and keys are ignored at first."""
+class ApprovalCard(Card):
+    """What calls would do, why that is asked, and their exact arguments. Deny has the focus, plain Enter never allows, and
+    keys are ignored at first.
+    """
 
     def __init__(self, approval: Approval, actions: Actions, palette: Palette) -> None:
-        super().__init__()
+        super().__init__(urgent=True)
         self.approval = approval
         self._actions = actions
         asked = approval.request
-        tools = ", ".join(call.tool for call in asked.calls)
-        words = f"Allow {tools}?" + (f" {asked.message}" if asked.message else "")
-        self.heading.setText(breakable(printable(words)))
+        words = approval_heading(asked)
+        self.heading.setText(breakable(words))
         self.setAccessibleName(f"Approval: {words}")
-        shown = scrolled(text_of(asked), f"What {tools} would do")
+        self.reason = self.small_print()
+        if asked.message:
+            why = f"Why this is asked: {printable(asked.message)}"
+            self.reason.setText(breakable(why))
+            self.reason.show()
+            self.setAccessibleDescription(why)
+        shown = scrolled(text_of(asked), "The calls, and what they would do")
         self.differences = Differences(shown.document(), palette)
         self.box.addWidget(shown)
-        self.note = named(QLabel(), "detail")
-        self.note.setTextFormat(Qt.TextFormat.PlainText)
-        self.note.setWordWrap(True)
-        self.note.hide()
-        self.box.addWidget(self.note)
+        self.note = self.small_print()
         row = self.buttons()
         self.deny_button = button("Deny", self.deny, by_enter=False)
         self.scope_buttons = [
@@ -252,11 +255,15 @@ class Differences(QSyntaxHighlighter):
             self.setFormat(len(QUOTED), len(line), self._colours[line[0]])
 
 
-class DecisionCard(GuardedCard):
-    """An interrupted step that may have taken effect, or a run that the daemon suspended. Stop has the focus."""
+class DecisionCard(Card):
+    """An interrupted step that may have taken effect, or a run that the daemon suspended. None of its buttons is harmless,
+    so that the card itself takes the focus; keys are ignored at first.
+    """
 
     def __init__(self, run: RunView, actions: Actions) -> None:
-        super().__init__()
+        super().__init__(urgent=True)
+        self._actions = actions
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         step = run.unknown_step
         words = (
             f"“{run.title_of(step)}” was interrupted and may have taken effect."
@@ -265,15 +272,11 @@ class DecisionCard(GuardedCard):
         )
         self.heading.setText(breakable(words))
         self.setAccessibleName(words)
-        self.note = named(QLabel(), "detail")
-        self.note.setTextFormat(Qt.TextFormat.PlainText)
-        self.note.setWordWrap(True)
-        self.note.hide()
-        self.box.addWidget(self.note)
+        self.note = self.small_print()
         row = self.buttons()
-        self._abort = button("Stop here", lambda: actions.resolve(Resolution.ABORT))
-        self._done = button("It is done", lambda: actions.resolve(Resolution.DONE))
-        self._retry = button("Run it again", lambda: actions.resolve(Resolution.RETRY))
+        self._abort = button("Stop here", lambda: self._resolve(Resolution.ABORT))
+        self._done = button("It is done", lambda: self._resolve(Resolution.DONE))
+        self._retry = button("Run it again", lambda: self._resolve(Resolution.RETRY))
         for made in (self._abort, self._done, self._retry):
             row.addWidget(made)
         self._done.setVisible(step is not None)  # after it has a parent: without one it would be a window
@@ -285,15 +288,19 @@ class DecisionCard(GuardedCard):
         self.note.setVisible(bool(note))
 
     def focus(self) -> None:
-        self._abort.setFocus()
+        self.setFocus()
+
+    def _resolve(self, how: Resolution) -> None:
+        if not self.guarded:
+            self._actions.resolve(how)
 
 
 def text_of(approval: ApprovalRequest) -> str:
     """The calls with their arguments and what they would do: files with their differences, commands, hosts."""
     lines: list[str] = []
-    previews = approval.previews or (CallPreview(),) * len(approval.calls)
-    for call, preview in zip(approval.calls, previews, strict=True):
-        lines += [one_line(call.tool), *call_lines(call, preview)]
+    several = len(approval.calls) > 1
+    for sentence, (call, preview) in zip(effect_sentences(approval), previewed(approval), strict=True):
+        lines += [*([sentence] if several else []), one_line(call.tool), *call_lines(call, preview)]
     lines += [f"for this folder: {one_line(folder)}" for folder in approval.folders]
     lines += [f"for this host: {one_line(host)}" for host in approval.hosts]
     return "\n".join(lines)

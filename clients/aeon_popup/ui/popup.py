@@ -13,7 +13,7 @@ from aeon_popup.state.run_view import Stage
 from aeon_popup.state.session import SessionView
 from aeon_popup.trace import Trace
 from aeon_popup.ui.body import Body, Footer
-from aeon_popup.ui.cards import AnyCard, ApprovalCard, GuardedCard, QuestionCard
+from aeon_popup.ui.cards import AnyCard, ApprovalCard, QuestionCard
 from aeon_popup.ui.commands import DECIDES, Command, ReleasedKey, command_of, enters_text, option_of, presses
 from aeon_popup.ui.prompt import Header
 from aeon_popup.ui.theme import Palette, named, style_sheet
@@ -182,7 +182,7 @@ class Popup(Window):
         """
         if self.isVisible() and not self.is_seen:
             self._withdraw()
-        if isinstance(self.body.card, GuardedCard):
+        if self.body.card is not None:
             self.body.card.shown_again()
         self._draw()
         self.show()
@@ -252,7 +252,7 @@ class Popup(Window):
             return True
         if event.type() is not QEvent.Type.KeyPress:
             return False
-        if isinstance(self.body.card, GuardedCard) and self.body.card.guarded and not self._history_shown:
+        if self._is_ignored(event):
             self._trace("ignored", key=Qt.Key(event.key()).name)
             return True
         if self._shows_card_first(event):
@@ -276,12 +276,18 @@ class Popup(Window):
             return True
         return command is not None and self.perform(command)
 
+    def _is_ignored(self, event: QKeyEvent) -> bool:
+        """Whether the card is too new for this key. What is typed for a question is kept, and its options wait."""
+        card = self.body.card
+        too_new = card is not None and card.guarded and not self._history_shown
+        return too_new and (not isinstance(card, QuestionCard) or bool(option_of(event)))
+
     def _shows_card_first(self, event: QKeyEvent) -> bool:
         """Whether the key would act on a card that is out of view, and shows it instead. Typed text is entered as well."""
         card, focused = self.body.card, self.focusWidget()
         if card is None or self._history_shown:
             return False
-        on_card = presses(event) and card.isAncestorOf(focused)
+        on_card = presses(event) and (focused is card or card.isAncestorOf(focused))
         if not (on_card or option_of(event)) or self.body.shows_card():
             return False
         return not (isinstance(focused, QLineEdit) and enters_text(event))

@@ -94,6 +94,7 @@ def style_sheet(p: Palette) -> str:
     #row[pending="true"] {{ color: {p.dim}; }}
     #card {{ background: {p.panel}; border: 1px solid {p.line}; border-radius: 10px; }}
     #card[urgent="true"] {{ border-color: {p.warn}; }}
+    #card:focus {{ border-color: {p.accent}; }}
     #question {{ font-weight: 600; }}
     #arguments {{ background: {p.field}; border: 1px solid {p.line}; border-radius: 6px; padding: 8px 10px;
         font-family: {mono}; font-size: 12px; }}

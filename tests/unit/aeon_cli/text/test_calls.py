@@ -1,8 +1,11 @@
 """How a call that waits for approval is written out."""
 
-from aeon_cli.text.calls import call_lines
-from aeond_client.records.judgements import CallPreview
+import pytest
+
+from aeon_cli.text.calls import approval_heading, call_lines, effect_sentences
+from aeond_client.records.judgements import ApprovalRequest, CallPreview
 from aeond_client.records.tools import ToolCall
+from tests.support.effect_cases import EFFECT_CASES
 
 CALL = ToolCall("write_file", {"path": "report.txt", "content": "all is well\n" * 30})
 
@@ -23,3 +26,21 @@ def test_a_long_argument_is_counted_where_the_diff_shows_it() -> None:
         "     | +a",
         "     |      deletes: /b",
     ]
+
+
+@pytest.mark.parametrize(("preview", "sentence"), EFFECT_CASES)
+def test_the_effect_of_a_call_is_a_sentence(preview: CallPreview, sentence: str) -> None:
+    """An approval is headed by the effect of its call, which the preview of the tool has."""
+    calls = (ToolCall("send", {"to": "Ada"}),)
+    one = ApprovalRequest("a1", ("s1",), calls, "digest", previews=(preview,))
+    assert (effect_sentences(one), approval_heading(one)) == ([sentence], f"{sentence}?")
+
+
+def test_an_approval_of_several_calls_is_headed_by_their_number() -> None:
+    """Several calls have a sentence each, also without previews, and the heading counts them."""
+    calls = (ToolCall("send", {}), ToolCall("post\n", {}))
+    one = ApprovalRequest("a1", ("s1", "s2"), calls, "digest")
+    assert (effect_sentences(one), approval_heading(one)) == (
+        ["Use the tool send", "Use the tool post"],
+        "Allow 2 calls?",
+    )

@@ -5,10 +5,10 @@ from dataclasses import replace
 import pytest
 
 from aeon_popup.state.happenings import Approval
-from aeon_popup.state.notices import choice_of, notice_of
+from aeon_popup.state.notices import Notice, choice_of, notice_of
 from aeon_popup.state.run_view import Asked, RunView
 from aeon_popup.state.session import SessionView
-from aeond_client.records.judgements import ApprovalRequest, Question
+from aeond_client.records.judgements import ApprovalRequest, CallPreview, Question
 from aeond_client.records.tools import ToolCall
 from tests.support.popup_states import EFFECTS, RUN, states
 
@@ -23,7 +23,7 @@ def run_of(view: SessionView) -> RunView:
     [
         ("choice", "Which airport do you want to leave from?", [f"0:{RUN}/s3.1", f"1:{RUN}/s3.1"]),
         ("question", "Which airport do you want to leave from?", ["answer"]),
-        ("approval", "Allow mail.send?", [f"deny:{RUN}/a1/digest", f"approve:{RUN}/a1/digest"]),
+        ("approval", "Contact mail.example.org:465?", [f"deny:{RUN}/a1/digest", f"approve:{RUN}/a1/digest"]),
         ("decision", "Needs your decision", []),
         ("done", "Done: Plan my trip", []),
         ("failed", "Failed: Plan my trip", []),
@@ -44,8 +44,8 @@ def test_a_run_that_needs_or_finished_something_is_notified(
 def test_more_options_than_a_notification_has_are_answered_in_the_window() -> None:
     """A question with many options has the action Answer, which opens the window."""
     run = run_of(states()["choice"])
-    asked = Asked(RUN, Question("s3.1", "s3", "Which?", options=("a", "b", "c", "d")))
-    notice = notice_of(None, replace(run, questions=(asked,)))
+    one = Asked(RUN, Question("s3.1", "s3", "Which?", options=("a", "b", "c", "d")))
+    notice = notice_of(None, replace(run, questions=(one,)))
     assert notice is not None
     assert notice.actions == (("answer", "Answer"),)
 
@@ -69,14 +69,42 @@ def test_progress_and_repeats_are_not_notified() -> None:
 
 def test_long_arguments_cannot_be_approved_in_a_notification() -> None:
     """Approve is missing where the notification cannot show the exact arguments."""
-    view = states()["approval"]
-    run = run_of(view)
-    asked = ApprovalRequest("a1", ("s5",), (ToolCall("mail.send", {"body": "x" * 400}),), "digest")
-    long = Approval(run.run_id, asked)
-
-    notice = notice_of(None, replace(run, approvals=(long,)))
-    assert notice is not None
+    notice = asked(ToolCall("mail.send", {"body": "x" * 400}))
     assert [action for action, _ in notice.actions] == [f"deny:{RUN}/a1/digest"]
+
+
+def asked(*calls: ToolCall, previews: tuple[CallPreview, ...] = (), message: str = "") -> Notice:
+    """The notification of an approval of these calls."""
+    run = run_of(states()["approval"])
+    request = ApprovalRequest("a1", ("s5",) * len(calls), calls, "digest", message, previews=previews)
+    notice = notice_of(None, replace(run, approvals=(Approval(run.run_id, request),)))
+    assert notice is not None
+    return notice
+
+
+def test_an_approval_is_notified_with_its_effect_and_the_reason() -> None:
+    """The notification is headed by what the call would do; its exact arguments follow, then the policy's reason."""
+    text = {"to": "Ada  Lovelace"}
+    notice = asked(
+        ToolCall("send", text), previews=(CallPreview(host="example.org:443 (GET)"),), message="no rule"
+    )
+    assert notice.summary == "Contact example.org:443 (GET)?"
+    assert notice.body == 'send {"to": "Ada  Lovelace"}\nWhy this is asked: no rule'
+
+
+def test_a_notification_of_several_calls_says_what_each_would_do() -> None:
+    """Each call has its own sentence, above its arguments, or alone where the notification cannot show these."""
+    calls = (ToolCall("rm", {"path": "x.md"}), ToolCall("send", {}))
+    notice = asked(*calls, previews=(CallPreview(target="/x.md"), CallPreview()))
+    assert notice.summary == "Allow 2 calls?"
+    assert notice.body.splitlines() == ["Write /x.md", 'rm {"path": "x.md"}', "Use the tool send", "send {}"]
+    notice = asked(*calls, previews=(CallPreview(source="/x.md"), CallPreview()))
+    assert notice.body.splitlines() == [
+        "Delete /x.md",
+        "Use the tool send",
+        "Open the window to see what would happen.",
+    ]
+    assert [label for _, label in notice.actions] == ["Deny"]
 
 
 @pytest.mark.parametrize(

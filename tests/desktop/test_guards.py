@@ -1,0 +1,176 @@
+"""What a card says before it is decided, and what does not count as a decision: keys and clicks while the card is new."""
+
+import os
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+pytest.importorskip("PySide6.QtWidgets", reason="Qt is not installed here", exc_type=ImportError)
+
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QPlainTextEdit, QPushButton
+
+from aeon_popup.state.session import SessionView
+from aeon_popup.trace import Trace
+from aeon_popup.ui import cards
+from aeon_popup.ui.cards import ApprovalCard, DecisionCard, QuestionCard
+from aeon_popup.ui.popup import Popup, application
+from aeon_popup.ui.theme import DARK
+from aeond_client.events import ApprovalRequested, InputAnswered, InputRequested
+from aeond_client.records.judgements import ApprovalRequest, CallPreview, Question
+from aeond_client.records.runs import Resolution
+from aeond_client.records.tools import ToolCall
+from tests.support.noted_calls import NotedCalls
+from tests.support.popup_states import folded, received, states
+
+ALT, NONE = Qt.KeyboardModifier.AltModifier, Qt.KeyboardModifier.NoModifier
+CHILDREN = ("first", "second")
+Guard = Callable[[bool], None]
+
+
+@pytest.fixture
+def guard(monkeypatch: pytest.MonkeyPatch) -> Guard:
+    """Makes every card new from now on, or none."""
+
+    def set_to(new: bool) -> None:
+        monkeypatch.setattr(cards, "GUARD_SECONDS", 3_600.0 if new else 0.0)
+
+    set_to(False)
+    return set_to
+
+
+@pytest.fixture
+def chosen() -> NotedCalls:
+    return NotedCalls()
+
+
+@pytest.fixture
+def popup(chosen: NotedCalls, guard: Guard) -> Iterator[Popup]:
+    app = QApplication.instance() or application(["tests"])
+    actions: Any = chosen
+    made = Popup(actions, DARK, Trace(), composited=True, motion=False)
+    made.show_view(states()["running"])
+    made.appear()
+    yield made
+    made.hide()
+    made.deleteLater()
+    app.processEvents()
+
+
+def press(popup: Popup, key: Qt.Key, modifiers: Qt.KeyboardModifier = NONE) -> None:
+    QTest.keyClick(popup.focusWidget(), key, modifiers)
+
+
+def asking(options: tuple[str, ...]) -> SessionView:
+    """Two runs below the shown one ask the same under the same id."""
+    return folded(
+        [
+            one
+            for child in CHILDREN
+            for one in received(
+                InputRequested(Question("s1.1", "s1", f"Which of the {child}?", options=options)),
+                run_id=child,
+            )
+        ],
+        states()["running"],
+    )
+
+
+def answered(view: SessionView) -> SessionView:
+    """The first of the two questions is answered."""
+    return folded(received(InputAnswered("s1.1", "red"), first=2, run_id="first"), view)
+
+
+@pytest.mark.parametrize(("key", "modifiers"), [(Qt.Key.Key_1, ALT), (Qt.Key.Key_Return, NONE)])
+def test_a_key_pressed_twice_does_not_answer_the_next_question(
+    popup: Popup, chosen: NotedCalls, guard: Guard, key: Qt.Key, modifiers: Qt.KeyboardModifier
+) -> None:
+    """The second press of Alt+1, or of Enter on the first option, comes too early for the question of the next child run."""
+    view = asking(("red", "blue"))
+    popup.show_view(view)
+    press(popup, key, modifiers)
+    guard(True)
+    popup.show_view(answered(view))
+    press(popup, key, modifiers)
+    assert [asked.run_id for asked, _ in chosen.of("answer")] == ["first"]
+    guard(False)
+    press(popup, key, modifiers)
+    assert [asked.run_id for asked, _ in chosen.of("answer")] == ["first", "second"]
+
+
+def test_text_typed_for_a_new_question_is_kept(popup: Popup, chosen: NotedCalls, guard: Guard) -> None:
+    """What is typed into the field of a question that has just appeared stays there; Enter sends it only later."""
+    guard(True)
+    popup.show_view(asking(()))
+    QTest.keyClicks(popup.focusWidget(), "Lisbon")
+    press(popup, Qt.Key.Key_Return)
+    card = popup.body.card
+    assert isinstance(card, QuestionCard)
+    assert (card.entry.text(), chosen.of("answer")) == ("Lisbon", [])
+    guard(False)
+    press(popup, Qt.Key.Key_Return)
+    assert [value for _, value in chosen.of("answer")] == ["Lisbon"]
+
+
+def test_an_interrupted_step_is_not_decided_by_accident(
+    popup: Popup, chosen: NotedCalls, guard: Guard
+) -> None:
+    """The card of an interrupted step has the focus and none of its buttons; while it is new, they do nothing."""
+    popup.show_view(states()["decision"])
+    card = popup.body.card
+    assert isinstance(card, DecisionCard)
+    assert popup.focusWidget() is card
+    for key in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space):
+        press(popup, key)
+    guard(True)
+    press(popup, Qt.Key.Key_Tab)
+    press(popup, Qt.Key.Key_Return)
+    for made in card.findChildren(QPushButton):
+        made.click()
+    assert chosen.of("resolve") == []
+    guard(False)
+    press(popup, Qt.Key.Key_Tab)
+    press(popup, Qt.Key.Key_Tab)
+    press(popup, Qt.Key.Key_Return)
+    assert chosen.of("resolve") == [(Resolution.DONE,)]
+
+
+def shown_approval(popup: Popup, *calls: ToolCall, previews: tuple[CallPreview, ...]) -> ApprovalCard:
+    """The card of an approval that a rule of the policy asks for."""
+    request = ApprovalRequest("a1", ("s3",) * len(calls), calls, "digest", "no rule", previews=previews)
+    view = folded(received(ApprovalRequested(request, "s3"), first=40), states()["running"])
+    popup.show_view(view)
+    card = popup.body.card
+    assert isinstance(card, ApprovalCard)
+    return card
+
+
+def test_an_approval_says_what_would_happen_and_why_it_is_asked(popup: Popup) -> None:
+    """The heading and the accessible name are the effect of the call; the policy's reason is below and in the description."""
+    card = shown_approval(popup, ToolCall("rm", {"path": "x"}), previews=(CallPreview(source="/home/x"),))
+    assert card.heading.text() == "Delete /home/x?"
+    assert card.accessibleName() == "Approval: Delete /home/x?"
+    assert card.reason.text() == card.accessibleDescription() == "Why this is asked: no rule"
+    assert card.reason.isVisible()
+
+
+def test_an_approval_of_several_calls_says_what_each_would_do(popup: Popup) -> None:
+    """Each call of an approval has its own sentence above its tool and its arguments."""
+    card = shown_approval(
+        popup,
+        ToolCall("rm", {"path": "x"}),
+        ToolCall("send", {}),
+        previews=(CallPreview(source="/home/x"), CallPreview()),
+    )
+    assert card.heading.text() == "Allow 2 calls?"
+    assert card.findChildren(QPlainTextEdit)[0].toPlainText().splitlines() == [
+        "Delete /home/x",
+        "rm",
+        '     | path: "x"',
+        "     deletes: /home/x",
+        "Use the tool send",
+        "send",
+    ]

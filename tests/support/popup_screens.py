@@ -96,5 +96,5 @@ def check_screens(popup: Popup, socket: str, screen: Screen) -> None:
         popup.press("Return")
         popup.wait_for("stage", since, stage="question", run=asking)
         screen.compare("question", view)
-        popup.press("alt+1")
+        popup.choose("alt+1")
         popup.wait_for("stage", since, stage="done", run=asking)

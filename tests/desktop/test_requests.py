@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator
+from contextlib import contextmanager
 
 import pytest
 
@@ -12,7 +13,7 @@ pytest.importorskip("xcffib", reason="xcffib is not installed here", exc_type=Im
 from aeond_client import Client, RunOptions
 from aeond_client.records.runs import RunState
 from tests.support.daemon_process import DaemonProcess
-from tests.support.desktop_session import HOTKEY, Popup, XSession, armed_popup
+from tests.support.desktop_session import HOTKEY, Popup, Session, XSession, armed_popup
 from tests.support.ledgers import Gate
 from tests.support.popup_screens import Screen, check_screens, x11_screen
 from tests.support.popup_script import FOLLOW_UP, GATE, NOTE, QUESTION, asking
@@ -30,6 +31,16 @@ def popup(one_popup: Popup) -> Iterator[Popup]:
     """A popup that waits for its hotkey: one for all tests here, with an empty prompt for each."""
     yield one_popup
     one_popup.renew()
+
+
+@contextmanager
+def keyboard(session: Session, layout: str, variant: str) -> Iterator[None]:
+    """A layout that has all keys of a test. Others are pressed by a layout of their own that is gone before a busy window asks for it."""
+    session.run("setxkbmap", layout, variant)
+    try:
+        yield
+    finally:
+        session.run("setxkbmap", "us")
 
 
 def ask(popup: Popup, text: str) -> str:
@@ -139,8 +150,9 @@ def test_a_dead_key_begins_a_follow_up(popup: Popup, daemon: DaemonProcess) -> N
     since = popup.seen()
     first = ask(popup, "one more")
     popup.wait_for("stage", since, stage="done", run=first)
-    popup.press("dead_acute", "e")
-    second = ask(popup, "tude")
+    with keyboard(popup.session, "us", "intl"):
+        popup.press("dead_acute", "e")
+        second = ask(popup, "tude")
     with Client(str(daemon.socket)) as client:
         assert client.get_run(second).text == "étude"
 

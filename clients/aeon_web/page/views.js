@@ -213,7 +213,7 @@ function sidebar(app) {
   return h("aside", { id: "history", class: "sidebar", "aria-label": "History", "data-key": "sidebar" },
     h("div", { class: "tabs", role: "group", "aria-label": "List" }, pick("runs", "Runs"), pick("sessions", "Conversations"), button("history", { class: "close", "aria-label": "Close the history" }, "✕")),
     h("input", { id: "filter", type: "search", placeholder: "Filter", "aria-label": "Filter the history", autocomplete: "off" }),
-    app.listProblem ? h("p", { class: "notice err", role: "alert", "data-key": "problem" }, `Not up to date: ${printable(app.listProblem)}`) : null,
+    app.listProblem && !app.lost ? h("p", { class: "notice err", role: "alert", "data-key": "problem" }, `Not up to date: ${printable(app.listProblem)}`) : null,
     rows.length ? h("ul", { class: "rows", "data-key": app.list }, rows) : h("p", { class: "dim empty" }, empty));
 }
 

@@ -21,7 +21,7 @@ from aeond_client.records.tools import ToolCall
 from tests.page.conftest import Tab
 from tests.support.effect_cases import EFFECT_CASES
 from tests.support.page_acts import armed, show
-from tests.support.page_states import Item, StatesClient
+from tests.support.page_states import LONG, Item, StatesClient
 
 # Lets a test hold the half second after which keys on a card count, and end it.
 HOLDABLE = """
@@ -33,13 +33,6 @@ window.goOn = () => { window.holding = false; for (const work of held) work(); h
 """
 CHILDREN = ("first", "second")
 WORK = PlanStep("s1", "Work", "work")
-STEPS = tuple(PlanStep(f"s{number}", f"Do part {number} of the work", "work") for number in range(1, 31))
-LONG: list[Item] = [
-    RunCreated("much to do"),
-    RunStarted(),
-    PlanAdopted(Plan("", STEPS)),
-    StepStarted(STEPS[0]),
-]
 
 
 def below(asked: dict[str, Any]) -> list[Item]:

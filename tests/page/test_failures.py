@@ -18,19 +18,12 @@ from aeond_client.events import (
     StepStarted,
 )
 from aeond_client.records.judgements import Question
-from aeond_client.records.runs import Plan, PlanStep, RunState, RunSummary, StepState
+from aeond_client.records.runs import Plan, RunState, RunSummary, StepState
 from aeond_client.records.tools import RecordedEffect
 from tests.page.conftest import Tab
 from tests.support.page_acts import armed, badge, show
-from tests.support.page_states import Item, StatesClient, runs
+from tests.support.page_states import LONG, LONG_STEPS, StatesClient, runs
 
-STEPS = tuple(PlanStep(f"s{number}", f"Do part {number} of the work", "work") for number in range(1, 31))
-LONG: list[Item] = [
-    RunCreated("much to do"),
-    RunStarted(),
-    PlanAdopted(Plan("", STEPS)),
-    StepStarted(STEPS[0]),
-]
 CHANGE = RecordedEffect("file.changed", "report.md")
 
 
@@ -121,16 +114,16 @@ def test_changes_of_a_run_that_was_cut_short_can_be_undone(
     page: Any, states: StatesClient, state: RunState, words: str
 ) -> None:
     """A cancelled or failed run lists what its steps and those of its child runs changed, and offers to undo it."""
-    begun: list[EventKind] = [RunCreated("a part"), RunStarted(), PlanAdopted(Plan("", STEPS[:1]))]
+    begun: list[EventKind] = [RunCreated("a part"), RunStarted(), PlanAdopted(Plan("", LONG_STEPS[:1]))]
     done = StepEnded("s1", StepState.SUCCEEDED, effects=(CHANGE,))
     cut = (CancelRequested(), RunEnded(RunState.CANCELLED))
     states.kinds = {
         "root": [
             *LONG,
             StepEnded("s1", StepState.SUCCEEDED, effects=(RecordedEffect("file.changed", "own.md"),)),
-            StepStarted(STEPS[1]),
+            StepStarted(LONG_STEPS[1]),
             ChildRunStarted("s2", "child", "work"),
-            *[("child", kind) for kind in (*begun, StepStarted(STEPS[0]), done, *cut)],
+            *[("child", kind) for kind in (*begun, StepStarted(LONG_STEPS[0]), done, *cut)],
             RunEnded(state),
         ]
     }

@@ -177,6 +177,15 @@ def summaries(now: float) -> tuple[RunSummary, ...]:
 
 Item = EventKind | tuple[str, EventKind]
 
+# A run with more steps than a window shows.
+LONG_STEPS = tuple(PlanStep(f"s{number}", f"Do part {number} of the work", "work") for number in range(1, 31))
+LONG: list[Item] = [
+    RunCreated("much to do"),
+    RunStarted(),
+    PlanAdopted(Plan("", LONG_STEPS)),
+    StepStarted(LONG_STEPS[0]),
+]
+
 
 @dataclass
 class StatesClient:

@@ -4,6 +4,7 @@ the person does with it.
 The probability of the word says more than the word itself: ADR 0088, ADR 0094 and ADR 0107 have the measurements.
 """
 
+import math
 from typing import Final
 
 from aeond.domain.llm import LikelyToken
@@ -133,7 +134,8 @@ class Subjects:
 
     def __init__(self) -> None:
         self._known: dict[tuple[str, str], Subject] = {}  # by run and request, the oldest first
-        self._answerable: dict[tuple[str, str], float] = {}  # log-odds of an answer, likewise
+        # Log-odds that the model has an answer, by run and request, the oldest first.
+        self._answerable: dict[tuple[str, str], float] = {}
 
     async def of(self, llm: LLMAdapter, run: RunSnapshot, grant: Grant, part: str = "") -> Subject:
         """The subject of the run's request, or of this part of it, for one or two calls of the grant if it is not known yet; one without
@@ -150,18 +152,17 @@ class Subjects:
         return asked
 
     async def is_knowledge(self, subject: Subject, llm: LLMAdapter, run: RunSnapshot, grant: Grant) -> bool:
-        """Whether general knowledge is enough for the run's request, of this subject. Where the word for that leaves that open, the model is asked
-        for the answer, for one more call of the grant that leaves one for its reply: how likely it has one says the rest."""
+        """Whether general knowledge is enough for the run's request, which has this subject. If the subject does not rule it out, the
+        model is asked for the answer, for one call of the grant if another one is left for the reply; false if it gives none."""
         odds = subject.knowledge
         if odds < _MAYBE_KNOWLEDGE_FROM:
             return False
         key = (run.run_id, run.text)
-        if key not in self._answerable:
-            if grant.left.llm_calls <= 1:
-                return False
+        if key not in self._answerable and grant.left.llm_calls > 1:
             likely = await first_tokens(llm, known_messages(run.text), grant)
-            keep(self._answerable, key, log_odds(likely, _answer_of, _SOME), MAX_RUNS)
-        return odds + self._answerable[key] >= _KNOWLEDGE_FROM
+            if likely:  # a model that failed is asked again
+                keep(self._answerable, key, log_odds(likely, _answer_of, _SOME), MAX_RUNS)
+        return odds + self._answerable.get(key, -math.inf) >= _KNOWLEDGE_FROM
 
 
 def _answer_of(token: LikelyToken) -> str:

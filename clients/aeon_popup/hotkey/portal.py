@@ -229,6 +229,9 @@ class PortalShortcut:
                 self._key.release()
             case "NameOwnerChanged" if message.body[0] == _PORTAL:
                 self._owner = message.body[2]
+                # The session has ended with its portal. To close it would be a call to the next portal, whose start would pass
+                # for one that has been bound.
+                self._session = ""
                 self._owner_changed.set()
                 self._end_requests(PortalError("The portal has ended."))
             case _:

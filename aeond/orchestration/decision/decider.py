@@ -160,6 +160,8 @@ class Decider:
             may_look = may_look and bool(elsewhere.tools)
             # What a small model decides where nothing was shown was never right: it can only refuse.
             refuses = not may_look and not offer.has_others
+            if refuses and (known := await self._known(snapshot, situation, grant)):
+                return success(ended(snapshot, ANSWERED, known))
             if refuses and (refusal := await not_found_reply(self.llm, snapshot, situation, grant)):
                 return success(ended(snapshot, CANNOT, refusal))
             offer = elsewhere if may_look else offer.others
@@ -316,6 +318,13 @@ class Decider:
                 self.llm, snapshot, situation, turns_of(steps, MAX_RESULT_CHARS), grant
             )
         return self._said(await results_reply(self.llm, snapshot, situation, steps, grant))
+
+    async def _known(self, snapshot: RunSnapshot, situation: Situation, grant: Grant) -> str:
+        """The answer from general knowledge, after looks that showed none; "" if the model does not surely have one."""
+        subject = await self.subjects.of(self.llm, snapshot, grant)
+        if not await self.subjects.is_knowledge(subject, self.llm, snapshot, grant, nothing_else=True):
+            return ""
+        return await general_reply(self.llm, snapshot, situation, grant, discard_text)
 
     async def _may_want_change(
         self, snapshot: RunSnapshot, situation: Situation, found: str, grant: Grant

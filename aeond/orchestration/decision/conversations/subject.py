@@ -32,6 +32,7 @@ MAX_RUNS: Final = 64
 # Log-odds against all other subjects, chosen on the sets of strangers.
 _MAYBE_KNOWLEDGE_FROM: Final = -1.5
 _KNOWLEDGE_FROM: Final = 1.2  # with the log-odds of an answer from general knowledge alone
+_SURELY_KNOWN_FROM: Final = 2.0  # log-odds of such an answer alone, where nothing else may have it
 _SURE_COMPUTATION_FROM: Final = 1.0
 _NO_CHANGE_BELOW: Final = 0.0
 _CHANGE_FROM: Final = 1.75
@@ -151,18 +152,22 @@ class Subjects:
             keep(self._known, (run.run_id, request), asked, MAX_RUNS)
         return asked
 
-    async def is_knowledge(self, subject: Subject, llm: LLMAdapter, run: RunSnapshot, grant: Grant) -> bool:
-        """Whether general knowledge is enough for the run's request, which has this subject. If the subject does not rule it out, the
-        model is asked for the answer, for one call of the grant if another one is left for the reply; false if it gives none."""
+    async def is_knowledge(
+        self, subject: Subject, llm: LLMAdapter, run: RunSnapshot, grant: Grant, *, nothing_else: bool = False
+    ) -> bool:
+        """Whether general knowledge is enough for the run's request, which has this subject. If the subject does not rule it out, or
+        nothing else may have the answer, the model is asked for it, for one call of the grant if another one is left for the reply;
+        false if it gives none."""
         odds = subject.knowledge
-        if odds < _MAYBE_KNOWLEDGE_FROM:
+        if odds < _MAYBE_KNOWLEDGE_FROM and not nothing_else:
             return False
         key = (run.run_id, run.text)
         if key not in self._answerable and grant.left.llm_calls > 1:
             likely = await first_tokens(llm, known_messages(run.text), grant)
             if likely:  # a model that failed is asked again
                 keep(self._answerable, key, log_odds(likely, _answer_of, _SOME), MAX_RUNS)
-        return odds + self._answerable.get(key, -math.inf) >= _KNOWLEDGE_FROM
+        known = self._answerable.get(key, -math.inf)
+        return odds + known >= _KNOWLEDGE_FROM or (nothing_else and known >= _SURELY_KNOWN_FROM)
 
 
 def _answer_of(token: LikelyToken) -> str:

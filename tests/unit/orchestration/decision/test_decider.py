@@ -131,6 +131,28 @@ async def test_the_next_file_is_read_where_the_nearest_does_not_show_the_answer(
     assert judged.evaluation.final_output == "It is not there."
 
 
+async def test_what_no_file_shows_is_answered_if_the_model_surely_knows_it() -> None:
+    """The answer of general knowledge is given in place of a refusal, also where the word for the subject was against it."""
+
+    async def said(some: float) -> str:
+        rules = (
+            Rule(contains="Say in one word what a request", text="?", likely={"files": -0.1, "know": -3.0}),
+            Rule(contains="from what is shown above it", text="?"),
+            Rule(contains="general knowledge alone", text="?", likely={"Mel": -some, "?": some - 2.5}),
+            Rule(contains="looked for and not found", text="It is not there."),
+            Rule(contains="can only talk", text="Melville wrote it."),
+        )
+        tools = Registry()
+        tools.register(WholeTool(replace(LOOK, candidates=("path",))))
+        near = Situation(files=(("a.txt", "Ida"),), nearest=("a.txt",))
+        decider, _ = decider_of(rules, tools, near, Composing({}, ("a.txt",)))
+        looked = after_pass(1, ran(calls("s1", "look", path="a.txt"), output="Ida"))
+        return str((await decider.evaluate(looked, grant(10))).value.evaluation.final_output)
+
+    assert await said(0.1) == "Melville wrote it."
+    assert await said(0.8) == "It is not there."
+
+
 async def test_all_near_files_that_a_request_names_are_read_before_the_answer() -> None:
     """A second file that is named is read first, and not asked for what the first one shows."""
     rules = (

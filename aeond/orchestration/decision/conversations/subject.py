@@ -31,6 +31,7 @@ from aeond.ports import LLMAdapter
 MAX_RUNS: Final = 64
 # Log-odds against all other subjects, chosen on the sets of strangers.
 _MAYBE_KNOWLEDGE_FROM: Final = -1.5
+_MAYBE_KNOWLEDGE_OF_QUESTION_FROM: Final = -3.0
 _KNOWLEDGE_FROM: Final = 1.2  # with the log-odds of an answer from general knowledge alone
 _SURELY_KNOWN_FROM: Final = 2.0  # log-odds of such an answer alone, where nothing else may have it
 _SURE_COMPUTATION_FROM: Final = 1.0
@@ -159,7 +160,8 @@ class Subjects:
         nothing else may have the answer, the model is asked for it, for one call of the grant if another one is left for the reply;
         false if it gives none."""
         odds = subject.knowledge
-        if odds < _MAYBE_KNOWLEDGE_FROM and not nothing_else:
+        maybe_from = _MAYBE_KNOWLEDGE_OF_QUESTION_FROM if subject.wants_no_change else _MAYBE_KNOWLEDGE_FROM
+        if odds < maybe_from and not nothing_else:
             return False
         key = (run.run_id, run.text)
         if key not in self._answerable and grant.left.llm_calls > 1:

@@ -188,7 +188,9 @@ def test_words_that_name_no_subject_do_not_count(
         (-0.8, -1.0, False, 2),  # and the answer is not known
         (-0.1, -1.0, True, 2),  # the word alone says enough, unless the answer is surely not known
         (-0.1, -6.0, False, 2),
-        (-3.0, -0.1, False, 1),  # it is about something else
+        (-2.0, -0.03, True, 2),  # the word is against it, and there surely is an answer
+        (-2.0, -0.1, False, 2),
+        (-4.0, -0.01, False, 1),  # it is about something else
     ],
 )
 async def test_general_knowledge_is_what_the_model_can_answer(

@@ -138,10 +138,12 @@ def unified_diff(before: bytes | None, after: bytes, path: str) -> str:
 
 
 def _listed(text: str, addition: str, path: str) -> str:
-    """The lines with the marker of the list that the text ends with, unless they have one or are set apart."""
+    """The lines with the marker of the list that the text ends with, unless one is set apart. Those that have a marker get that of
+    the list: small models copy one from elsewhere. A ticked item stays as it is.
+    """
     last = text.removesuffix("\n").removesuffix("\r").rpartition("\n")[2]
     item = _LIST_ITEM.match(last)
-    lines = addition.rstrip("\r\n").splitlines()
+    lines = [_without_marker(line) for line in addition.rstrip("\r\n").splitlines()]
     prose = PurePosixPath(path).suffix.lower() in _PROSE
     if not prose or item is None or any(not line.strip() or _sets_apart(line) for line in lines):
         return addition
@@ -181,6 +183,12 @@ def _as_rows(text: str, addition: str, path: str) -> str:
 def _without_unit(cell: str, column: str) -> str:
     measured = _MEASURED.fullmatch(cell)
     return measured[1] if measured and measured[2][:_UNIT_CHARS].casefold() in column else cell
+
+
+def _without_marker(line: str) -> str:
+    item = _LIST_ITEM.match(line)
+    is_plain = item is not None and not item["indent"] and "x" not in (item["box"] or "").casefold()
+    return item_text(line) if is_plain else line
 
 
 def item_text(line: str) -> str:

@@ -140,6 +140,12 @@ def test_lines_are_added_on_their_own(content: bytes, addition: str, expected: b
         ("1. milk\r\n2. tea\r\n", "eggs", "1. milk\r\n2. tea\r\n3. eggs\r\n"),
         ("- [x] milk\n", "eggs", "- [x] milk\n- [ ] eggs\n"),
         ("- milk\n", "- eggs\n", "- milk\n- eggs\n"),
+        ("- milk\n", "- [ ] eggs\n* rice", "- milk\n- eggs\n- rice\n"),
+        ("- [ ] milk\n", "- eggs", "- [ ] milk\n- [ ] eggs\n"),
+        ("1. milk\n2. tea\n", "1. eggs", "1. milk\n2. tea\n3. eggs\n"),
+        ("- milk\n", "- [x] eggs", "- milk\n- [x] eggs\n"),
+        ("- milk\n", "- eggs\n  - six", "- milk\n- eggs\n  - six\n"),
+        ("milk\n", "- eggs", "milk\n- eggs\n"),
         ("- milk\n", "\nThe end", "- milk\n\nThe end\n"),
         ("- milk\n", "## Later", "- milk\n## Later\n"),
         ("- milk\n\n", "eggs", "- milk\n\neggs\n"),
@@ -147,7 +153,7 @@ def test_lines_are_added_on_their_own(content: bytes, addition: str, expected: b
     ],
 )
 def test_a_list_goes_on_with_its_markers(content: str, addition: str, expected: str) -> None:
-    """Lines that follow a list item directly become items, and other lines stay as they are."""
+    """Lines that follow a list item directly become items like it; other lines, ticked and nested items stay as they are."""
     assert added(content.encode(), addition, "a.md") == expected.encode()
 
 

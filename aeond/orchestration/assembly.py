@@ -31,6 +31,7 @@ from aeond.orchestration.prompts.preamble import Preamble
 from aeond.orchestration.prompts.subject_prompts import (
     extent_messages,
     intent_messages,
+    naming_messages,
     parts_messages,
     place_messages,
     subject_messages,
@@ -125,6 +126,7 @@ def usual_openings(
         if asks:
             yield _fixed(parts_messages(""))
             yield _fixed(removal_messages("", ""))
+            yield _fixed(naming_messages("", "", ""))
             yield _fixed(update_messages("", ""))
             yield _fixed(not_found_messages("", (), ()))
         yield Preamble(registry, validator).usual()

@@ -18,7 +18,7 @@ from aeond.orchestration.decision import decider, next_action
 from aeond.orchestration.decision.conversations import composing, redirection
 from aeond.orchestration.decision.conversations.composing import Composer
 from aeond.orchestration.decision.conversations.fitting import FittingTools
-from aeond.orchestration.decision.conversations.part_or_whole import PartOrWhole
+from aeond.orchestration.decision.conversations.whole_things import PartOrWhole
 from aeond.orchestration.decision.conversations.redirection import Redirection
 from aeond.orchestration.decision.conversations.results_reply import Reply
 from aeond.orchestration.decision.conversations.subject import Subject

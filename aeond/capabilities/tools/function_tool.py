@@ -153,6 +153,7 @@ def tool(
     composed: tuple[Composition, View] | None = None,
     for_existing: str = "",
     for_part: str = "",
+    new_name: str = "",
     shows_facts: bool = False,
     shows_names: bool = False,
     preview: Preview[Any] | None = None,
@@ -173,7 +174,8 @@ def tool(
     None. `candidates` has a function for each argument whose existing values the tool can propose, `only_existing` names
     those of them that can have no other. `composed` is the conversation in which a small model writes some of the
     arguments, and the function that shows it what a call is about; `for_existing` names the tool that such a call becomes where its target
-    exists, `for_part` the one that it becomes where the request means a part of its target. `preview` shows what a call would do to a person who approves it. `targets` gives what a
+    exists, `for_part` the one that it becomes where the request means a part of its target. `new_name` names the argument with a new name
+    for what exists. `preview` shows what a call would do to a person who approves it. `targets` gives what a
     call would touch, for the policy: without it, calls with effects are more often asked about. A tool without an
     `effect` counts as the most dangerous. A `private` one leaves nothing behind but its result.
     One that `asks_model` takes calls of the model from its step's grant. One that is not `offered` is for plans that name it. Raises TypeError when the
@@ -198,6 +200,7 @@ def tool(
             composition=composed[0] if composed else None,
             for_existing=for_existing,
             for_part=for_part,
+            new_name=new_name,
             shows_facts=shows_facts,
             shows_names=shows_names,
             private=private,

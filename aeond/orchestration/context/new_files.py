@@ -47,7 +47,12 @@ def spelt_as_named(call: ToolCall, run: RunSnapshot, situation: Situation) -> To
 
 
 def new_names(run: RunSnapshot, situation: Situation) -> tuple[str, ...]:
-    """The names of new files, without their folders; none where not all files are in view.
+    """The names of new files, without their folders; none where not all files are in view."""
+    return tuple(map(_last, new_paths(run, situation)))
+
+
+def new_paths(run: RunSnapshot, situation: Situation) -> tuple[str, ...]:
+    """New files as the request names them; none where not all files are in view.
 
     A word counts as the name of a file by its ending: that of a text, or of a file in view.
     """
@@ -55,8 +60,12 @@ def new_names(run: RunSnapshot, situation: Situation) -> tuple[str, ...]:
         return ()
     known = [_last(path) for path, _ in situation.files]
     endings = TEXT_ENDINGS | {f".{name.rpartition('.')[2].lower()}" for name in known if "." in name}
-    named = [_last(found[0]) for found in _NAME.finditer(run.text) if found[1].lower() in endings]
-    return tuple(name for name in named if not any(same_form(name, one) or close(name, one) for one in known))
+    named = [found[0] for found in _NAME.finditer(run.text) if found[1].lower() in endings]
+
+    def is_known(name: str) -> bool:
+        return any(same_form(name, one) or close(name, one) for one in known)
+
+    return tuple(path for path in named if not is_known(_last(path)))
 
 
 def existing_name(value: JsonValue, known: Collection[str], run: RunSnapshot) -> str:

@@ -40,6 +40,7 @@ from aeond.orchestration.decision.conversations.results_reply import (
     results_reply,
 )
 from aeond.orchestration.decision.conversations.subject import Subjects
+from aeond.orchestration.decision.conversations.whole_things import renaming
 from aeond.orchestration.decision.interfaces import (
     CHANGES,
     CallTool,
@@ -220,6 +221,9 @@ class Decider:
             suited = await self._redirection.of_intent(subject, offer, snapshot, situation, grant)
             if suited is not None:  # files have no part in it: to read their names takes seconds
                 return await self._action.choose(snapshot, situation.without_files(), suited, grant, on_text)
+            renames = await renaming(self.llm, offer, snapshot, situation, grant)
+            if renames is not None:
+                return success(CallTool(renames))
         offer = calculation if calculation and computes else offer
 
         def hold(_text: str) -> None:

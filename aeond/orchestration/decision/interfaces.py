@@ -155,6 +155,18 @@ class Offer:
             None,
         )
 
+    def renaming(self, name: str, new: str) -> ToolCall | None:
+        """The call that gives what exists under this name the new one; None if no tool does that."""
+        return next(
+            (
+                ToolCall(spec.name, {argument: name, spec.new_name: new})
+                for spec in self.tools
+                for argument in spec.only_existing
+                if spec.new_name and name in self.values.get((spec.name, argument), ())
+            ),
+            None,
+        )
+
     def to_change(self, effects: Collection[Effect]) -> "Offer":
         """The tools with one of these effects, if there are any with those that ask the user; a refusal in place of an answer."""
         can_change = any(spec.effect in effects for spec in self.tools)

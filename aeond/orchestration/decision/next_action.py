@@ -18,9 +18,9 @@ from aeond.orchestration.budget.budgeted_llm import USEFUL_TOKENS
 from aeond.orchestration.context.new_files import existing_name, spelt_as_named
 from aeond.orchestration.context.prompt_fitting import fit_prompt
 from aeond.orchestration.decision.conversations.composing import Composer
-from aeond.orchestration.decision.conversations.part_or_whole import PartOrWhole
 from aeond.orchestration.decision.conversations.redirection import Redirection
 from aeond.orchestration.decision.conversations.results_reply import Findings, is_long
+from aeond.orchestration.decision.conversations.whole_things import PartOrWhole
 from aeond.orchestration.decision.interfaces import CHANGES, CallTool, Decision, DecisionModel, Offer
 from aeond.orchestration.decision.invention import has_news, is_invented
 from aeond.orchestration.decision.offers import Offers

@@ -158,6 +158,29 @@ _PARTS: Final = (
     ("Lena has moved to 4 Quay Road, keep that in mind, you still have the old street", ()),
     ("who still has to pay and how much is it together, then save the sum in owing.txt", ("then save the",)),
 )
+RENAME: Final = "rename"
+NEW_FILE: Final = "new"
+TEXT: Final = "text"
+_NAMING_RULES: Final = """\
+A person names a file that exists and a name that no file has. Say in one word what the name is for: rename (the file gets this name, with \
+all that stands in it), new (something is written into a new file of this name), text (the name only stands in a text)."""
+_NAMINGS: Final = (
+    ("club/rules.md", "house.md", "call the rules in rules.md house.md from now on", RENAME),
+    ("boat.txt", "mast.txt", "look up in boat.txt how long the mast is and put it into mast.txt", NEW_FILE),
+    ("todo.txt", "paint.pdf", "add 'read paint.pdf' to todo.txt", TEXT),
+    ("club/members.csv", "mitglieder.csv", "members.csv soll mitglieder.csv heißen", RENAME),
+    ("harbour.json", "notatka.txt", "zapisz numer z harbour.json w notatka.txt", NEW_FILE),
+    ("drafts/invitation.txt", "old/invite.txt", "mv drafts/invitation.txt old/invite.txt", RENAME),
+    ("club/rules.md", "guests.md", "fais un guests.md avec la règle 2 de rules.md", NEW_FILE),
+    (
+        "boat.txt",
+        "mast.txt",
+        "in boat.txt steht noch, dass der Rest in mast.txt ist, das stimmt nicht mehr",
+        TEXT,
+    ),
+    ("engine.log", "motor.log", "cámbiale el nombre a engine.log, que sea motor.log", RENAME),
+    ("todo.txt", "todo_old.txt", "what's in todo.txt goes into todo_old.txt as well", NEW_FILE),
+)
 UPDATE: Final = "update"
 NEW: Final = "new"
 _UPDATE_RULES: Final = """\
@@ -218,11 +241,21 @@ def place_messages(request: str, situation: Situation) -> tuple[Message, ...]:
     return conversation(_PLACE_RULES, shots, asked)
 
 
+def naming_messages(request: str, existing: str, name: str) -> tuple[Message, ...]:
+    """Asks what a name is for that no file has yet; the reply is one word."""
+    shots = ((_naming(said, known, new), word) for known, new, said, word in _NAMINGS)
+    return conversation(_NAMING_RULES, shots, _naming(request, existing, name))
+
+
 def update_messages(request: str, fact: str) -> tuple[Message, ...]:
     """Asks whether the request updates the fact; the reply is one word. The fact stands last: with it before the request,
     a small model took what is alike for the same."""
     shots = ((f"{request_line(said)}\nRemembered: {known}", word) for known, said, word in _UPDATES)
     return conversation(_UPDATE_RULES, shots, f"{request_line(request)}\nRemembered: {fact}")
+
+
+def _naming(request: str, existing: str, name: str) -> str:
+    return f"Exists: {existing}\nNo file yet: {name}\n{request_line(request)}"
 
 
 def _one_word(rules: str, examples: Sequence[tuple[str, str]], request: str) -> tuple[Message, ...]:

@@ -22,6 +22,7 @@ from aeond.orchestration.prompts.preamble import Preamble
 from aeond.orchestration.prompts.subject_prompts import (
     extent_messages,
     intent_messages,
+    naming_messages,
     parts_messages,
     place_messages,
     subject_messages,
@@ -101,6 +102,7 @@ def test_prompts_of_a_run_begin_as_the_warm_up_reads_them() -> None:
         composing_opening(NOTE),
         parts_messages("b")[:-1],
         removal_messages("a", "b")[:-1],
+        naming_messages("a", "b", "c")[:-1],
         update_messages("b", "a = c")[:-1],
         not_found_messages("b", ("a",), ())[:-1],
         Preamble(tools, check).messages(run),

@@ -63,6 +63,7 @@ def move_file_tool(changes: FileChanges) -> FunctionTool:
         targets=touched,
         candidates={"path": proposing(changes.files, changes.threads, Wanted.FILE)},
         only_existing=("path",),
+        new_name="to",
     )
     async def move_file(arguments: MoveFileArguments, context: ToolContext) -> ToolOutput[FileChange]:
         """Renames a file or moves it to another folder."""

@@ -1,9 +1,11 @@
-"""Asks whether a request means a whole thing, or a part of it, before the whole thing is removed.
+"""Asks what a request means to do with a whole thing: whether it is to be removed, or a part of it, and whether it is to have another name.
 
-In the conversation of a decision a small model deletes a file where a line of it was meant.
+In the conversation of a decision a small model deletes a file where a line of it was meant, and changes the content of a file, or writes
+another one, where a new name was (ADR 0093, ADR 0113).
 """
 
 from collections.abc import Iterable
+from typing import Final
 
 from aeond.domain.llm import LikelyToken
 from aeond.domain.runs.budgets import Grant
@@ -12,9 +14,14 @@ from aeond.domain.runs.situations import Situation
 from aeond.domain.tools import ToolCall
 from aeond.domain.values import display_json
 from aeond.frozen import frozen
-from aeond.orchestration.decision.conversations.odds import first_tokens, log_odds
+from aeond.orchestration.context.new_files import names_file, new_paths
+from aeond.orchestration.decision.conversations.odds import begun, first_tokens, log_odds
+from aeond.orchestration.decision.interfaces import Offer
 from aeond.orchestration.prompts.decision_prompts import PART, WHOLE, removal_messages
+from aeond.orchestration.prompts.subject_prompts import NEW_FILE, RENAME, TEXT, naming_messages
 from aeond.ports import LLMAdapter
+
+_RENAME_FROM: Final = 2.0  # log-odds
 
 
 @frozen
@@ -31,6 +38,24 @@ class PartOrWhole:
         named = [display_json(value) for value in call.arguments.values()]
         view = "\n".join(f"{name}: {begins[name]}" if begins.get(name) else name for name in named)
         return part_odds(await first_tokens(self.llm, removal_messages(view, run.text), grant)) > 0
+
+
+async def renaming(
+    llm: LLMAdapter, offer: Offer, run: RunSnapshot, situation: Situation, grant: Grant
+) -> ToolCall | None:
+    """The call that gives the one file that a request names the one new name that it names, for one call of the grant; None if no tool can,
+    or something else is wanted."""
+    existing = [path for path, _ in situation.files if names_file(run, path)]
+    new = new_paths(run, situation)
+    call = offer.renaming(existing[0], new[0]) if len(existing) == len(new) == 1 else None
+    if call is None or grant.left.llm_calls <= 1:
+        return None
+    likely = await first_tokens(llm, naming_messages(run.text, existing[0], new[0]), grant)
+    return call if log_odds(likely, _use, RENAME) >= _RENAME_FROM else None
+
+
+def _use(token: LikelyToken) -> str:
+    return begun(token, (RENAME, NEW_FILE, TEXT))
 
 
 def part_odds(likely: Iterable[LikelyToken]) -> float:

@@ -7,10 +7,11 @@ from dataclasses import replace
 import pytest
 
 from aeond.capabilities.llm.adapters.scripted import Rule, ScriptedLLM
+from aeond.capabilities.tools.registry import Registry
 from aeond.domain.llm import LikelyToken
 from aeond.domain.runs.situations import Situation
 from aeond.domain.tools import Composition, CompositionView, Effect, ToolCall
-from aeond.orchestration.decision.conversations.part_or_whole import part_odds
+from aeond.orchestration.decision.conversations.whole_things import part_odds
 from aeond.orchestration.interfaces import discard_text
 from tests.support.deciders import Composing, WholeTool, decider_of
 from tests.support.strategy import TEXT, grant, registry, run_of, spec
@@ -23,6 +24,13 @@ CHANGE = replace(
     candidates=("path",),
     composition=Composition(("notes",), "Say what changes.", ()),
 )
+MOVE = replace(
+    spec("move", {"path": TEXT, "to": TEXT}, ("path", "to"), Effect.WRITE_CONTAINED),
+    candidates=("path",),
+    only_existing=("path",),
+    new_name="to",
+)
+NAMING = "Say in one word what the name is for"
 SEEN = Situation(files=(("list", "a\nb"), ("other", "c")))
 SUBJECT = "Say in one word what a request"
 ASKED = "Say in one word what: whole"
@@ -93,3 +101,55 @@ async def test_a_part_of_what_cannot_be_shown_is_decided_whole() -> None:
 def test_odds_are_those_of_a_part_against_the_whole(likely: dict[str, float], odds: float) -> None:
     """Other words do not count."""
     assert part_odds(LikelyToken(*one) for one in likely.items()) == pytest.approx(odds)
+
+
+async def named(
+    request: str, likely: Mapping[str, float], *, more_files: bool = False, move: bool = True
+) -> tuple[ToolCall | None, int]:
+    """The first call, where the model would change `list.txt`, and how often it was asked what a name is for."""
+    rules = (
+        Rule(contains=SUBJECT, text="do", likely={"do": -0.1}),
+        Rule(contains=NAMING, text=next(iter(likely), "?"), likely=dict(likely), times=0),
+        Rule.model_validate({"contains": "Say what changes.", "json": "b"}),
+        Rule.model_validate({"json": {"change": {"path": "list.txt"}}}),
+    )
+    tools = Registry()
+    for one in (CHANGE, *([MOVE] if move else ())):
+        tools.register(WholeTool(one))
+    seen = Situation(files=(("home/list.txt", "a"), ("other.txt", "c")), more_files=more_files)
+    decider, llm = decider_of(rules, tools, seen, Composing({}, ("home/list.txt", "other.txt"), SHOWN))
+    chosen = await decider.choose(run_of(request=request), grant(10), discard_text)
+    asked = [one for one in llm.requests if NAMING in str(one.messages[0].content)]
+    return chosen.value.tool_call, len(asked)
+
+
+async def test_a_file_gets_a_new_name_without_a_decision() -> None:
+    """Where the one new name of a request is surely meant for the one file that it names, that is renamed as the request spells it."""
+    likely = {"rename": -0.05, "new": -3.0}
+    call, asked = await named("list.txt is to be old/things.txt", likely)
+    assert (call, asked) == (ToolCall("move", {"path": "home/list.txt", "to": "old/things.txt"}), 1)
+
+
+@pytest.mark.parametrize(
+    "likely", [{"rename": -0.5, "new": -1.0}, {"text": -0.1, "rename": -3.0}, {"?": -0.1}]
+)
+async def test_a_name_may_be_for_something_else(likely: Mapping[str, float]) -> None:
+    """A name for a new file or for a text, and one that the model is not sure of, leaves the decision as it is."""
+    call, asked = await named("things.txt, and list.txt", likely)
+    assert call is not None
+    assert (call.tool, asked) == ("change", 1)
+
+
+@pytest.mark.parametrize(
+    ("request_", "more_files", "move"),
+    [
+        ("add bread to list.txt", False, True),
+        ("list.txt and other.txt into things.txt", False, True),
+        ("list.txt into things.txt and more.txt", False, True),
+        ("list.txt to things.txt", True, True),
+        ("list.txt to things.txt", False, False),
+    ],
+)
+async def test_other_requests_are_not_asked_about(request_: str, *, more_files: bool, move: bool) -> None:
+    """Without exactly one file and one new name, and a tool that renames, there is no question."""
+    assert (await named(request_, {"rename": -0.05}, more_files=more_files, move=move))[1] == 0

@@ -128,10 +128,12 @@ class InParts:
         if one >= _SURELY_ONE_FROM:
             return ()
         cut = await cut_of(decider.llm, run, grant)
-        if cut.several - one < _SEVERAL_FROM:
+        has_several = cut.several - one >= _SEVERAL_FROM
+        parts = await self._with_reasons(cut.parts, run, grant) if has_several else ()
+        if len(parts) < 2:
+            self._each_for_one((run.text,), run)
             return ()
-        parts = await self._with_reasons(cut.parts, run, grant)
-        return self._each_for_one(parts, run) if len(parts) > 1 else ()
+        return self._each_for_one(parts, run)
 
     def _each_for_one(self, parts: tuple[str, ...], run: RunSnapshot) -> tuple[str, ...]:
         for part in parts:

@@ -140,12 +140,14 @@ async def test_a_question_is_not_asked_for_its_parts(request_: str, *, expected:
 
 
 async def test_a_request_is_whole_unless_it_surely_has_parts() -> None:
-    """Neither an uncertain cut nor a first part that only says why the second is wanted divides a request."""
+    """Neither an uncertain cut nor a first part that only says why the second is wanted divides a request; its first change is then the
+    only one, and the tool's report the answer."""
     whole = said("Request: mow the lawn, then wash the car", keep={"note": "both"})
     expected = RouteChoice(Route.DIRECT, ToolCall("keep", {"note": "both"}))
     for rules in ((SEVERAL, UNSURE_PARTS, whole), (SEVERAL, PARTS, whole)):
         subject, _ = in_parts(*rules, about=(SUBJECT, TELLS if UNSURE_PARTS not in rules else EDITS))
         assert await chosen(subject, run_of(request=REQUEST)) == expected
+        assert (await judged(subject, FIRST_STEP)).evaluation.final_output == "lawn = mown"
 
 
 @pytest.mark.parametrize(

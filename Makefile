@@ -72,17 +72,17 @@ check: $(READY) ## all checks for a change, including a real model and a real sy
 	@$(MAKE) --no-print-directory lint
 	@$(MAKE) --no-print-directory --jobs 5 --output-sync=target type check-programs check-engines
 
-# The parts of a group are recipe lines, so they run one after the other also under --jobs.
+# The parts of a group run one after the other also under --jobs, and all of them: one that fails does not hide what the next would say.
+define one_after_the_other
++@failed=""; for part in $(1); do $(MAKE) --no-print-directory check-$$part || failed="$$failed check-$$part"; done; \
+test -z "$$failed" || { echo "failed:$$failed" >&2; exit 1; }
+endef
+
 check-engines: $(READY) engine-setup small-model ## the tests with engines and of the installed service, as part of `make check`
-	@$(MAKE) --no-print-directory check-vllm
-	@$(MAKE) --no-print-directory check-llama
-	@$(MAKE) --no-print-directory check-service
+	$(call one_after_the_other,vllm llama service)
 
 check-programs: $(READY) ## the tests without an engine, of the window, the web page and the packages, as part of `make check`
-	@$(MAKE) --no-print-directory check-plain
-	@$(MAKE) --no-print-directory check-desktop
-	@$(MAKE) --no-print-directory check-page
-	@$(MAKE) --no-print-directory check-packages
+	$(call one_after_the_other,plain desktop page packages)
 
 check-plain: $(READY) aider-setup mcp-servers openai-clients ## the tests that need no engine, as part of `make check`
 	@$(BIN)/python -m pytest $(HANG) -m "$(EVERYWHERE) and not (model or vllm or desktop or browser)" $(PARALLEL) --junitxml .cache/check-plain.xml

@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 
@@ -15,11 +14,9 @@ from PySide6.QtWidgets import QApplication, QPushButton, QWidget
 
 from aeon_popup.state.happenings import CallFailed, HistoryFailed, HistoryListed
 from aeon_popup.state.session import after
-from aeon_popup.trace import Trace
 from aeon_popup.ui.cards import ApprovalCard, DecisionCard, EnterButton, QuestionCard
 from aeon_popup.ui.commands import Command
 from aeon_popup.ui.popup import Popup, application
-from aeon_popup.ui.theme import DARK
 from aeond_client.events import (
     ApprovalRequested,
     InputAnswered,
@@ -32,6 +29,7 @@ from aeond_client.records.judgements import ApprovalRequest, Question
 from aeond_client.records.runs import RunState, StepState
 from tests.support.popup_pictures import NoActions
 from tests.support.popup_states import EFFECTS, KEY, STEPS, folded, history, planned, received, sent, states
+from tests.support.popup_windows import open_window
 
 
 class Windows(QObject):
@@ -60,14 +58,8 @@ def app() -> QApplication:
 @pytest.fixture
 def popup(app: QApplication) -> Iterator[Popup]:
     """A window that shows a run without a card."""
-    actions: Any = NoActions()
-    made = Popup(actions, DARK, Trace(), composited=True, motion=False)
-    made.show_view(states()["running"])
-    made.appear()
-    app.processEvents()
-    yield made
-    made.hide()
-    made.deleteLater()
+    with open_window(NoActions(), states()["running"]) as made:
+        yield made
 
 
 @pytest.mark.parametrize(

@@ -16,11 +16,10 @@ from PySide6.QtWidgets import QApplication
 
 from aeon_popup.controller import Controller
 from aeon_popup.state import happenings
-from aeon_popup.trace import Trace
 from aeon_popup.ui.cards import QuestionCard
-from aeon_popup.ui.popup import Popup, application
-from aeon_popup.ui.theme import DARK
+from aeon_popup.ui.popup import Popup
 from tests.support.popup_states import SOCKET, history, states
+from tests.support.popup_windows import open_controlled_window
 
 DOWN, UP = happenings.LinkDown(SOCKET, "No daemon is listening."), happenings.LinkUp(SOCKET)
 
@@ -35,16 +34,8 @@ class NoDaemon:
 class Desk:
     """The window and its controller, and the keys that a user presses."""
 
-    def __init__(self, state: str) -> None:
-        daemon: Any = NoDaemon()
-        self.controller = Controller(
-            daemon, Trace(), notify=lambda notice: None, close_notice=lambda key: None
-        )
-        self.popup = Popup(self.controller, DARK, Trace(), composited=True, motion=False)
-        self.controller.screen, self.controller.view = self.popup, states()[state]
-        self.popup.show_view(self.controller.view)
-        self.popup.appear()
-        QApplication.processEvents()
+    def __init__(self, controller: Controller, popup: Popup) -> None:
+        self.controller, self.popup = controller, popup
 
     def press(self, key: Qt.Key, modifiers: Qt.KeyboardModifier = Qt.KeyboardModifier.NoModifier) -> None:
         QTest.keyClick(self.popup.focusWidget(), key, modifiers)
@@ -64,12 +55,8 @@ class Desk:
 
 @pytest.fixture
 def desk(request: pytest.FixtureRequest) -> Iterator[Desk]:
-    app = QApplication.instance() or application(["tests"])
-    made = Desk(request.param)
-    yield made
-    made.popup.hide()
-    made.popup.deleteLater()
-    app.processEvents()
+    with open_controlled_window(NoDaemon(), states()[request.param]) as made:
+        yield Desk(*made)
 
 
 @pytest.mark.parametrize("desk", ["prompt"], indirect=True)

@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Callable, Iterator
-from typing import Any
 
 import pytest
 
@@ -11,20 +10,19 @@ pytest.importorskip("PySide6.QtWidgets", reason="Qt is not installed here", exc_
 
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QPlainTextEdit, QPushButton
+from PySide6.QtWidgets import QPlainTextEdit, QPushButton
 
 from aeon_popup.state.session import SessionView
-from aeon_popup.trace import Trace
 from aeon_popup.ui import cards
 from aeon_popup.ui.cards import ApprovalCard, DecisionCard, QuestionCard
-from aeon_popup.ui.popup import Popup, application
-from aeon_popup.ui.theme import DARK
+from aeon_popup.ui.popup import Popup
 from aeond_client.events import ApprovalRequested, InputAnswered, InputRequested
 from aeond_client.records.judgements import ApprovalRequest, CallPreview, Question
 from aeond_client.records.runs import Resolution
 from aeond_client.records.tools import ToolCall
 from tests.support.noted_calls import NotedCalls
 from tests.support.popup_states import folded, received, states
+from tests.support.popup_windows import open_window
 
 ALT, NONE = Qt.KeyboardModifier.AltModifier, Qt.KeyboardModifier.NoModifier
 CHILDREN = ("first", "second")
@@ -49,15 +47,8 @@ def chosen() -> NotedCalls:
 
 @pytest.fixture
 def popup(chosen: NotedCalls, guard: Guard) -> Iterator[Popup]:
-    app = QApplication.instance() or application(["tests"])
-    actions: Any = chosen
-    made = Popup(actions, DARK, Trace(), composited=True, motion=False)
-    made.show_view(states()["running"])
-    made.appear()
-    yield made
-    made.hide()
-    made.deleteLater()
-    app.processEvents()
+    with open_window(chosen, states()["running"]) as made:
+        yield made
 
 
 def press(popup: Popup, key: Qt.Key, modifiers: Qt.KeyboardModifier = NONE) -> None:

@@ -3,7 +3,6 @@
 import os
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
 
 import pytest
 
@@ -12,28 +11,20 @@ pytest.importorskip("PySide6.QtWidgets", reason="Qt is not installed here", exc_
 
 from PySide6.QtCore import QObject, Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication
 
 from aeon_popup.state.happenings import Drafted, FollowUpStarted
 from aeon_popup.state.session import after
-from aeon_popup.trace import Trace
 from aeon_popup.ui.commands import Command, offered
-from aeon_popup.ui.popup import Popup, application
-from aeon_popup.ui.theme import DARK
+from aeon_popup.ui.popup import Popup
 from tests.support.popup_pictures import NoActions
 from tests.support.popup_states import history, states
+from tests.support.popup_windows import open_window
 
 
 @pytest.fixture
 def popup() -> Iterator[Popup]:
-    app = QApplication.instance() or application(["tests"])
-    actions: Any = NoActions()
-    made = Popup(actions, DARK, Trace(), composited=True, motion=False)
-    made.appear()
-    yield made
-    made.hide()
-    made.deleteLater()
-    app.processEvents()
+    with open_window(NoActions()) as made:
+        yield made
 
 
 @pytest.mark.parametrize("state", ["prompt", "done", "running"])

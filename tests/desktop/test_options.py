@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 
@@ -13,14 +12,14 @@ from PySide6.QtCore import QPoint
 from PySide6.QtWidgets import QApplication, QWidget
 
 from aeon_popup.state.session import SessionView
-from aeon_popup.trace import Trace
 from aeon_popup.ui.cards import QuestionCard
-from aeon_popup.ui.popup import Popup, application
-from aeon_popup.ui.theme import DARK, font_of, wrapped
+from aeon_popup.ui.popup import Popup
+from aeon_popup.ui.theme import font_of, wrapped
 from aeond_client.events import InputRequested, StepStarted
 from aeond_client.records.judgements import Question
 from tests.support.popup_pictures import NoActions
 from tests.support.popup_states import STEPS, folded, planned, received, sent
+from tests.support.popup_windows import open_window
 
 LONG_OPTIONS = tuple(f"Option {number}: a choice that is described in some words" for number in range(1, 6))
 LONGEST = " ".join(["a choice that is described at length"] * 12)
@@ -28,14 +27,8 @@ LONGEST = " ".join(["a choice that is described at length"] * 12)
 
 @pytest.fixture
 def popup() -> Iterator[Popup]:
-    app = QApplication.instance() or application(["tests"])
-    actions: Any = NoActions()
-    made = Popup(actions, DARK, Trace(), composited=True, motion=False)
-    made.appear()
-    yield made
-    made.hide()
-    made.deleteLater()
-    app.processEvents()
+    with open_window(NoActions()) as made:
+        yield made
 
 
 def asked(options: tuple[str, ...], prompt: str = "Which one?") -> SessionView:

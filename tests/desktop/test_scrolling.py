@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 
@@ -16,12 +15,10 @@ from PySide6.QtWidgets import QApplication, QWidget
 
 from aeon_popup.controller import Controller
 from aeon_popup.state.happenings import Happening
-from aeon_popup.trace import Trace
 from aeon_popup.ui import cards
 from aeon_popup.ui.cards import ApprovalCard, QuestionCard
 from aeon_popup.ui.commands import Command
-from aeon_popup.ui.popup import Popup, application
-from aeon_popup.ui.theme import DARK
+from aeon_popup.ui.popup import Popup
 from aeond_client.events import (
     AnswerComposed,
     AnswerStarted,
@@ -39,6 +36,7 @@ from aeond_client.records.judgements import Question
 from aeond_client.records.runs import Answer, PlanStep, RunState, StepState
 from tests.support.noted_calls import NotedCalls
 from tests.support.popup_states import LONG_ANSWER, long_plan, received, sent, states
+from tests.support.popup_windows import open_controlled_window
 
 CTRL, ALT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.AltModifier
 DONE = 27
@@ -49,16 +47,9 @@ OPEN = Question("q1", f"s{DONE + 1}", "Which airport?", {"type": "string"})
 class Desk:
     """A window over a run of thirty steps, of which it cannot show all."""
 
-    def __init__(self) -> None:
-        self.daemon = NotedCalls()
-        daemon: Any = self.daemon
-        self.controller = Controller(
-            daemon, Trace(), notify=lambda notice: None, close_notice=lambda key: None
-        )
-        self.popup = Popup(self.controller, DARK, Trace(), composited=True, motion=False)
-        self.controller.screen = self.popup
+    def __init__(self, daemon: NotedCalls, controller: Controller, popup: Popup) -> None:
+        self.daemon, self.controller, self.popup = daemon, controller, popup
         self._seq = 1
-        self.popup.appear()
         self.apply(*sent())
         self.receive(*long_plan(DONE))
 
@@ -108,12 +99,9 @@ class Desk:
 @pytest.fixture
 def desk(monkeypatch: pytest.MonkeyPatch) -> Iterator[Desk]:
     monkeypatch.setattr(cards, "GUARD_SECONDS", 0.0)
-    app = QApplication.instance() or application(["tests"])
-    made = Desk()
-    yield made
-    made.popup.hide()
-    made.popup.deleteLater()
-    app.processEvents()
+    daemon = NotedCalls()
+    with open_controlled_window(daemon) as made:
+        yield Desk(daemon, *made)
 
 
 def away(desk: Desk) -> None:

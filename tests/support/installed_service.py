@@ -7,7 +7,8 @@ import json
 import os
 import shutil
 import subprocess
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from threading import Event
 from time import monotonic
@@ -88,6 +89,24 @@ def aeonctl(user: str, *words: str) -> Finished:
 
 def uid_of_member() -> str:
     return run("id", "--user", MEMBER).stdout.strip()
+
+
+@contextmanager
+def member_session() -> Iterator[AsUser]:
+    """Runs commands as the member, with that user's systemd running and the scripted model configured for a daemon of their own."""
+    home, uid = Path("/home") / MEMBER, uid_of_member()
+    config = home / ".config" / "aeond" / "aeond.toml"
+    config.parent.mkdir(parents=True)
+    config.write_text('[model]\nengine = "scripted"\n', encoding="utf-8")
+    run("chown", "--recursive", f"{MEMBER}:{MEMBER}", home)
+    systemctl("start", f"user@{uid}.service")
+    known = [f"HOME={home}", f"XDG_RUNTIME_DIR=/run/user/{uid}", "PATH=/usr/local/bin:/usr/bin:/bin"]
+    become = ["setpriv", "--reuid", MEMBER, "--regid", MEMBER, "--init-groups", "env", "--ignore-environment"]
+    try:
+        yield lambda *words: run(*become, *known, "LC_ALL=C.UTF-8", *words, check=False)
+    finally:
+        systemctl("stop", f"user@{uid}.service")
+        shutil.rmtree(home)
 
 
 class Service:

@@ -1,13 +1,12 @@
 """A machine with systemd on which aeond was installed: `make system-test` boots one."""
 
 import os
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.support.installed_service import MEMBER, AsUser, Service, run, systemctl, uid_of_member
+from tests.support.installed_service import AsUser, Service, member_session
 
 
 @pytest.fixture(scope="session")
@@ -31,14 +30,5 @@ def service(installed: Service) -> Iterator[Service]:
 @pytest.fixture
 def as_user(service: Service) -> Iterator[AsUser]:
     """Runs a command as the user, with the user's systemd running and the scripted model configured."""
-    home, uid = Path("/home") / MEMBER, uid_of_member()
-    config = home / ".config" / "aeond" / "aeond.toml"
-    config.parent.mkdir(parents=True)
-    config.write_text('[model]\nengine = "scripted"\n', encoding="utf-8")
-    run("chown", "--recursive", f"{MEMBER}:{MEMBER}", home)
-    systemctl("start", f"user@{uid}.service")
-    known = [f"HOME={home}", f"XDG_RUNTIME_DIR=/run/user/{uid}", "PATH=/usr/local/bin:/usr/bin:/bin"]
-    become = ["setpriv", "--reuid", MEMBER, "--regid", MEMBER, "--init-groups", "env", "--ignore-environment"]
-    yield lambda *words: run(*become, *known, "LC_ALL=C.UTF-8", *words, check=False)
-    systemctl("stop", f"user@{uid}.service")
-    shutil.rmtree(home)
+    with member_session() as made:
+        yield made

@@ -15,9 +15,11 @@ from tests.support.installed_service import (
     ETC,
     MEMBER,
     STATE,
+    AsUser,
     Service,
     aeonctl,
     journal,
+    member_session,
     run,
     shown,
     systemctl,
@@ -171,7 +173,9 @@ def test_the_previous_version_is_upgraded(machine: dict[str, Path]) -> None:
 
 
 def test_a_package_comes_works_and_goes(machine: dict[str, Path], tmp_path: Path) -> None:
-    """It starts nothing by itself; started, it answers; upgraded, the run in flight goes on; purged, it is gone."""
+    """It starts nothing by itself; started, it answers; upgraded, the run in flight goes on; purged, it is gone. A user's own daemon
+    is restarted by an upgrade as well, and stopped before its program goes.
+    """
     before = traces()
     installed(machine[name] for name in NAMES)
     states = systemctl("is-active", "aeond.socket", "aeond.service", check=False).split()
@@ -194,29 +198,45 @@ def test_a_package_comes_works_and_goes(machine: dict[str, Path], tmp_path: Path
     version = run("dpkg-query", "--show", "--showformat=${Version}", "aeond").stdout
     assert as_member("/usr/bin/python3", "-I", "-c", STATUS) == f"{version}\n"
 
-    gate = service.gate()
-    asked = aeonctl(MEMBER, "ask", "--detach", "--workspace", "", "--plan", service.deeds(gate))
-    run_id = asked.stdout.strip()
-    gate.held()
-    old = shown("MainPID")
-    installed(newer(machine[name], tmp_path / name) for name in ("aeond", "aeond-popup"))
-    assert "9.9.9" in run("dpkg-query", "--show", "aeond").stdout
-    until(lambda: shown("MainPID") not in {old, "0"} and shown("ActiveState") == "active", "the new daemon")
-    gate.open()
-    assert aeonctl(MEMBER, "watch", "-q", run_id).returncode == 0, journal()
-    done = service.ledger.ended(run_id)
-    assert (done["s1"], done["s3"]) == (1, 1), service.ledger.lines
+    with member_session() as as_user:
+        assert as_user("systemctl", "--user", "start", "aeond").returncode == 0
+        own = of_user(as_user, "MainPID")
+        gate = service.gate()
+        asked = aeonctl(MEMBER, "ask", "--detach", "--workspace", "", "--plan", service.deeds(gate))
+        run_id = asked.stdout.strip()
+        gate.held()
+        old = shown("MainPID")
+        installed(newer(machine[name], tmp_path / name) for name in ("aeond", "aeond-popup"))
+        assert "9.9.9" in run("dpkg-query", "--show", "aeond").stdout
+        until(
+            lambda: shown("MainPID") not in {old, "0"} and shown("ActiveState") == "active", "the new daemon"
+        )
+        until(lambda: of_user(as_user, "MainPID") not in {own, "0"}, "the new daemon of the user")
+        gate.open()
+        assert aeonctl(MEMBER, "watch", "-q", run_id).returncode == 0, journal()
+        done = service.ledger.ended(run_id)
+        assert (done["s1"], done["s3"]) == (1, 1), service.ledger.lines
 
-    systemctl("enable", "aeond.service")
-    run("dpkg", "--remove", *NAMES)
-    assert systemctl("is-active", "aeond.socket", "aeond.service", check=False).split() == ["inactive"] * 2
-    assert (STATE / "journal.db").exists()
-    assert (ETC / "aeond.toml").exists()
+        systemctl("enable", "aeond.service")
+        run("dpkg", "--remove", *NAMES)
+        assert (
+            systemctl("is-active", "aeond.socket", "aeond.service", check=False).split() == ["inactive"] * 2
+        )
+        assert of_user(as_user, "ActiveState") == "inactive"
+        assert (STATE / "journal.db").exists()
+        assert (ETC / "aeond.toml").exists()
     run("dpkg", "--purge", *NAMES)
     service.forget()
     assert traces() - before == set()
     assert run("getent", "passwd", "aeond", check=False).stdout == ""
     assert run("getent", "group", "aeond", check=False).stdout == ""
+
+
+def of_user(as_user: AsUser, name: str) -> str:
+    """A property of the user's own daemon."""
+    return str(
+        as_user("systemctl", "--user", "show", "--value", f"--property={name}", "aeond").stdout
+    ).strip()
 
 
 def newer(package: Path, folder: Path) -> Path:

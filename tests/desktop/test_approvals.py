@@ -25,6 +25,8 @@ from tests.support.ledgers import Gate, deed
 from tests.support.popup_screens import Screen, opened_run, x11_screen
 from tests.support.stages import Stage, staged
 
+ASKED = "Use the tool send?"
+
 
 @pytest.fixture(scope="module")
 def stage(folder: Path) -> Iterator[Stage]:
@@ -235,8 +237,10 @@ def test_a_notification_decides(
     for label, state, sent in (("Deny", StepState.FAILED, {}), ("Approve", StepState.SUCCEEDED, {"s1": 1})):
         with service(session) as notifications:
             run_id = hidden_approval(popup, client)
+            since = popup.seen()
             notifications.choose(label)
             assert outcome(client, run_id) is state
+            popup.wait_until(lambda one: one["what"] == "notified" and one["summary"] != ASKED, since)
         assert stage.ledger.ended(run_id) == sent
 
 
@@ -251,7 +255,7 @@ def test_a_notification_shows_the_exact_arguments(
         run_id = hidden_approval(popup, client, "<b>&")
         shown = notifications.next()
         arguments = f'send {{"gate": "{shown_gate}", "seconds": 0.0}}'
-        assert shown.summary == "Use the tool send?"
+        assert shown.summary == ASKED
         assert shown.body == f"{arguments}\nWhy this is asked: no rule allows it"
         assert list(shown.actions.values()) == ["Open", "Deny", "Approve"]
         notifications.invoke(shown, next(name for name, label in shown.actions.items() if label == "Deny"))

@@ -18,10 +18,10 @@ from aeond.orchestration.decision import decider, next_action
 from aeond.orchestration.decision.conversations import composing, redirection
 from aeond.orchestration.decision.conversations.composing import Composer
 from aeond.orchestration.decision.conversations.fitting import FittingTools
-from aeond.orchestration.decision.conversations.whole_things import PartOrWhole
 from aeond.orchestration.decision.conversations.redirection import Redirection
 from aeond.orchestration.decision.conversations.results_reply import Reply
 from aeond.orchestration.decision.conversations.subject import Subject
+from aeond.orchestration.decision.conversations.whole_things import PartOrWhole
 from aeond.orchestration.decision.decider import Decider
 from aeond.orchestration.sequence import in_parts
 from aeond.orchestration.sequence.splitting import Cut

@@ -4,10 +4,12 @@ import json
 from collections.abc import AsyncGenerator
 from typing import Any, Final
 
-from aeond.facades.openai.conversations import Conversations, Place
+import anyio
+
+from aeond.facades.openai.conversations import Asked, Conversations, Place, asked_by
 from aeond.facades.openai.failures import ApiError, unsupported
 from aeond.facades.openai.parts import Ended, Failed, Part, Prompt, Started, StepBegan, StepDone, Text, Usage
-from aeond.facades.runs import call_lines, cancel
+from aeond.facades.runs import call_lines, cancel, waiting_run
 from aeond_client import AsyncClient, Run
 from aeond_client.connection.waiting import may_need_a_person, waits
 from aeond_client.events import Event, StepEnded, StepStarted
@@ -22,7 +24,8 @@ async def answered(
     client: AsyncClient, prompt: Prompt, conversations: Conversations
 ) -> AsyncGenerator[Part, None]:
     """The parts of a run, new or continued. Its text is sent when it is final. A run whose client goes away before the
-    end is cancelled; one that asks ends the answer and waits on. AeondError, ApiError.
+    end is cancelled, unless a request id says that the request may be repeated; one that asks ends the answer and waits
+    on. AeondError, ApiError.
     """
     if prompt.functions and prompt.choice != "none":
         raise unsupported(
@@ -33,30 +36,27 @@ async def answered(
         raise unsupported(
             "The answer of a run has no format: leave it out, or use a model.", "response_format"
         )
-    place = await conversations.enter(client, prompt)
+    with anyio.CancelScope(shield=True):  # otherwise a run that is being created could not be cancelled
+        place = await conversations.enter(client, prompt)
+    following = _Following(client, place)
+    left = True
     try:
         run = await client.get_run(place.run_id)
         yield Started(place.name, int(run.created_time))
-        following = _Following(client, place)
-        left = True
-        try:
-            async for part in following.parts():
-                if isinstance(
-                    part, Ended | Failed
-                ):  # nothing below runs if the client leaves with the last part
-                    left = False
-                    if isinstance(part, Ended):
-                        conversations.remember(prompt, place, following.text)
-                yield part
-        finally:
-            if left and not following.asked:
-                await cancel(client, place.run_id, "the client of the OpenAI API went away")
+        async for part in following.parts(run):
+            if isinstance(part, Ended | Failed):  # nothing below runs if the client leaves with the last part
+                left = False
+                if isinstance(part, Ended):
+                    conversations.remember(prompt, place, following.text, following.asked)
+            yield part
     finally:
-        conversations.leave(place)
+        last = conversations.leave(place)
+        if last and left and following.asked is None and not prompt.request_id:
+            await cancel(client, place.run_id, "the client of the OpenAI API went away")
 
 
 class _Following:
-    """`text` is the answer as it is sent, `asked` whether the run waits for a person."""
+    """`text` is the answer as it is sent, `asked` what the run waits for if it needs a person."""
 
     def __init__(self, client: AsyncClient, place: Place) -> None:
         self._client = client
@@ -64,24 +64,28 @@ class _Following:
         self._titles: dict[str, str] = {}
         self._usage = Usage()
         self.text = ""
-        self.asked = False
+        self.asked: Asked | None = None
 
-    async def parts(self) -> AsyncGenerator[Part, None]:
-        run_id = self._place.run_id
-        async with self._client.watch(run_id, self._place.seq, children=True) as events:
-            async for event in events:
-                if not self._place.holds(event):
-                    continue
-                for part in self._step(event):
-                    yield part
-                if may_need_a_person(event) and waits(run := await self._client.get_run(event.run_id)):
-                    self.asked = True
-                    self.text = asked_text(run)
-                    break
-        run = await self._client.get_run(run_id)
+    async def parts(self, run: Run) -> AsyncGenerator[Part, None]:
+        """The parts after the first; `run` is that of the place."""
+        waiting = None
+        if self._place.since:  # what it waits for may have been asked before this place
+            waiting = await waiting_run(self._client, run)
+        if waiting is None:
+            async with self._client.watch(run.run_id, self._place.seq, children=True) as events:
+                async for event in events:
+                    if not self._place.holds(event):
+                        continue
+                    for part in self._step(event):
+                        yield part
+                    if may_need_a_person(event) and waits(one := await self._client.get_run(event.run_id)):
+                        waiting = one
+                        break
         last: Part = Ended("stop", self._usage)
-        if not self.asked:
-            self.text, last = ended(run, self._usage)
+        if waiting is not None:
+            self.asked, self.text = asked_by(waiting), asked_text(waiting)
+        else:
+            self.text, last = ended(await self._client.get_run(run.run_id), self._usage)
         for start in range(0, len(self.text), PIECE_CHARS):
             yield Text(self.text[start : start + PIECE_CHARS])
         yield last

@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 import anyio
+import anyio.lowlevel
+import anyio.to_thread
 import httpx2
 import mcp_types as types
 import pytest
@@ -38,6 +40,7 @@ SCRIPT = {
         planned("Let me choose", QUESTION),
         planned("Ask me for words", WORDS),
         planned("Add the numbers", {"tool": "calculator", "arguments": {"expression": "1 + 1"}}),
+        {"contains": "Never answer", "text": "never", "stall": True},
         {"text": "All done."},
     ]
 }
@@ -153,6 +156,31 @@ async def test_a_question_is_a_form(
         assert daemon.get_run(line.run_id).steps[0].output == answer
 
 
+@pytest.mark.parametrize("mode", ["legacy", "auto"])
+async def test_a_form_with_an_invalid_value_is_shown_again(
+    stage: Stage, mode: Literal["legacy", "auto"]
+) -> None:
+    """A value that the daemon does not accept does not end the call: the form comes again and says what is wrong."""
+    person = Person({"answer": "green"}, {"answer": "blue"})
+    async with by_stdio(stage, person, mode) as client:
+        result = await client.call_tool("ask", {"request": "Let me choose"})
+        assert state_of(result)["state"] == "succeeded"
+        first, second = person.asked
+        assert second.message.endswith(f"\n\n{first.message}")
+        assert second.requested_schema == first.requested_schema
+
+
+async def test_a_form_is_shown_three_times(stage: Stage) -> None:
+    """After three invalid values the call returns the open question with the id of its run, which waits on."""
+    person = Person(*[{"answer": "green"}] * 3)
+    async with by_stdio(stage, person, "legacy") as client:
+        state = state_of(await client.call_tool("ask", {"request": "Let me choose"}))
+        assert (state["state"], len(state["questions"])) == ("awaiting_input", 1)
+        await client.call_tool("answer", {"run_id": state["run_id"], "answer": "red"})
+        ended = await client.call_tool("wait", {"run_id": state["run_id"]})
+        assert state_of(ended)["state"] == "succeeded"
+
+
 async def test_without_forms_questions_are_tools_and_approvals_are_not(stage: Stage) -> None:
     """A client without elicitation answers a question by a tool; an approval stays with a person, who uses aeonctl."""
     async with by_stdio(stage) as client:
@@ -199,6 +227,9 @@ async def test_facts_are_resources_and_errors_have_reasons(stage: Stage) -> None
         assert state_of(bad)["reason"] == "INVALID_ARGUMENTS"
         unknown = await client.call_tool("run_status", {"run_id": "none"})
         assert state_of(unknown)["reason"] == "RUN_NOT_FOUND"
+        missing_run = await client.call_tool("wait", {"run_id": "none"})
+        assert missing_run.is_error
+        assert state_of(missing_run)["run_id"] == "none"
         stage.daemon.kill()
         assert state_of(await client.call_tool("runs"))["reason"] == "NO_DAEMON"
 
@@ -272,6 +303,36 @@ async def test_http_on_a_unix_socket(stage: Stage) -> None:
             transport = streamable_http_client("http://localhost/mcp", http_client=http)
             async with McpClient(transport) as client:
                 assert len((await client.list_tools()).tools) == 7
+
+
+async def test_a_lost_connection_of_an_older_client_cancels_nothing(stage: Stage) -> None:
+    """By HTTP a client of 2025-11-25 cancels the run of a call by a notification, and not by the loss of its connection."""
+    path = stage.daemon.folder / "mcp.sock"
+
+    def message(method: str, params: Any, **number: int) -> dict[str, Any]:
+        return {"jsonrpc": "2.0", **number, "method": method, "params": params}
+
+    me = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
+    ask = {"name": "ask", "arguments": {"request": "Never answer"}}
+    transport = httpx2.AsyncHTTPTransport(uds=str(path))
+    accepted = {"accept": "application/json, text/event-stream"}
+    with anyio.fail_after(SECONDS), Client(stage.socket) as daemon:
+        async with (
+            by_http(stage, "--socket", str(path)),
+            httpx2.AsyncClient(transport=transport, headers=accepted, timeout=None) as http,
+        ):
+            url = "http://localhost/mcp"
+            begun = await http.post(url, json=message("initialize", me, id=1))
+            http.headers["mcp-session-id"] = begun.headers["mcp-session-id"]
+            http.headers["mcp-protocol-version"] = "2025-11-25"
+            await http.post(url, json=message("notifications/initialized", {}))
+            async with http.stream("POST", url, json=message("tools/call", ask, id=2)):
+                while not (lines := daemon.list_runs()):
+                    await anyio.lowlevel.checkpoint()
+            assert not daemon.get_run(lines[0].run_id).state.ended
+            await http.post(url, json=message("notifications/cancelled", {"requestId": 2}))
+            await anyio.to_thread.run_sync(list, daemon.watch(lines[0].run_id))
+            assert daemon.get_run(lines[0].run_id).state is RunState.CANCELLED
 
 
 def test_the_official_inspector_finds_nothing_wrong(stage: Stage) -> None:

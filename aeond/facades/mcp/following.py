@@ -11,6 +11,7 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from aeond.facades.mcp import consent, results
 from aeond_client import AsyncClient
+from aeond_client.errors import AeondError, InvalidInputError
 from aeond_client.events import (
     ApprovalRequested,
     Event,
@@ -24,6 +25,8 @@ from aeond_client.events import (
 
 ANSWER_SECONDS: Final = 900.0
 """How long a form stays open; then the call returns, and the run waits on."""
+MAX_FORMS: Final = 3
+"""How often one form is shown while its values are invalid; then the call returns, and the run waits on."""
 
 Context = ServerRequestContext[Any, Any]
 Result = types.CallToolResult | types.InputRequiredResult | dict[str, Any]
@@ -57,9 +60,16 @@ class _Progress:
 
 
 async def follow(client: AsyncClient, run_id: str, context: Context) -> Result:
-    """Returns the answer of the run, or its state when it waits for a person who cannot be asked here. A client of
-    2026-07-28 gets the form as the result, and repeats its call with the answer.
+    """Returns the answer of the run, its state when it waits for a person who cannot be asked here, or an error with its
+    id. A client of 2026-07-28 gets the form as the result, and repeats its call with the answer.
     """
+    try:
+        return await _follow(client, run_id, context)
+    except AeondError as error:
+        return results.of_error(error, run_id)
+
+
+async def _follow(client: AsyncClient, run_id: str, context: Context) -> Result:
     progress = _Progress(context)
     async with client.watch(run_id, children=True) as events:
         async for event in events:
@@ -76,10 +86,7 @@ async def follow(client: AsyncClient, run_id: str, context: Context) -> Result:
             if not _can_ask(context):
                 return results.of_run(run)
             if context.protocol_version in MODERN_PROTOCOL_VERSIONS:
-                return types.InputRequiredResult(
-                    input_requests={consent.KEY: types.ElicitRequest(params=form)},
-                    request_state=json.dumps({"root": run_id, "asked": state}),
-                )
+                return _required(run_id, form, state)
             if not await _ask(client, context, form, state):
                 return results.of_run(await client.get_run(event.run_id))
     return results.of_run(await client.get_run(run_id))
@@ -93,6 +100,38 @@ def resumed_run(request_state: str) -> tuple[str, str]:
     return str(state["root"]), str(state["asked"])
 
 
+async def settled(client: AsyncClient, run_id: str, asked: str, given: types.ElicitResult) -> Result | None:
+    """Sends the answer of a repeated call to the daemon. None if the run can go on; otherwise the result of the call: the
+    state of the run, an error with its id, or the form with what is wrong. ValueError or KeyError if the state is not ours.
+    """
+    asking = json.loads(asked)["run"]
+    try:
+        try:
+            if await consent.settle(client, asked, given):
+                return None
+            return results.of_run(await client.get_run(asking))
+        except InvalidInputError as error:
+            shown = consent.request_for(await client.get_run(asking))
+            if shown is None:
+                raise
+            form, state = shown
+            return _required(run_id, _corrected(form, error), state)
+    except AeondError as error:
+        return results.of_error(error, run_id)
+
+
+def _required(run_id: str, form: types.ElicitRequestFormParams, state: str) -> types.InputRequiredResult:
+    return types.InputRequiredResult(
+        input_requests={consent.KEY: types.ElicitRequest(params=form)},
+        request_state=json.dumps({"root": run_id, "asked": state}),
+    )
+
+
+def _corrected(form: types.ElicitRequestFormParams, error: AeondError) -> types.ElicitRequestFormParams:
+    """The form with what is wrong with the values above it."""
+    return form.model_copy(update={"message": f"{error.message}\n\n{form.message}"})
+
+
 def _can_ask(context: Context) -> bool:
     capabilities = context.session.client_capabilities
     return capabilities is not None and capabilities.elicitation is not None
@@ -101,8 +140,18 @@ def _can_ask(context: Context) -> bool:
 async def _ask(
     client: AsyncClient, context: Context, form: types.ElicitRequestFormParams, state: str
 ) -> bool:
-    """Whether the person has decided; what they said is sent to the daemon."""
-    result: types.ElicitResult | None = None
-    with anyio.move_on_after(ANSWER_SECONDS):
-        result = await context.session.elicit_form(form.message, form.requested_schema, context.request_id)
-    return result is not None and await consent.settle(client, state, result)
+    """Whether the person has decided; what they said is sent to the daemon. Invalid values are asked for again."""
+    shown = form
+    for _ in range(MAX_FORMS):
+        result: types.ElicitResult | None = None
+        with anyio.move_on_after(ANSWER_SECONDS):
+            result = await context.session.elicit_form(
+                shown.message, shown.requested_schema, context.request_id
+            )
+        if result is None:
+            return False
+        try:
+            return await consent.settle(client, state, result)
+        except InvalidInputError as error:
+            shown = _corrected(form, error)
+    return False

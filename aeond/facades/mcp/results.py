@@ -62,10 +62,13 @@ def of_undo(report: UndoReport) -> types.CallToolResult:
     return types.CallToolResult(content=[types.TextContent(text=text)], structured_content=state)
 
 
-def of_error(error: AeondError) -> types.CallToolResult:
-    """An error that a model can read: what is wrong, and the daemon's reason for programs."""
+def of_error(error: AeondError, run_id: str = "") -> types.CallToolResult:
+    """An error that a model can read: what is wrong, the daemon's reason for programs, and the run that the call followed."""
+    state = {"reason": error.reason, "field": error.field}
+    text = f"{error.message} ({error.reason})"
+    if run_id:
+        state["run_id"] = run_id
+        text += f" The call followed the run {run_id}."
     return types.CallToolResult(
-        content=[types.TextContent(text=f"{error.message} ({error.reason})")],
-        structured_content={"reason": error.reason, "field": error.field},
-        is_error=True,
+        content=[types.TextContent(text=text)], structured_content=state, is_error=True
     )

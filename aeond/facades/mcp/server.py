@@ -14,7 +14,7 @@ from mcp.shared.exceptions import MCPError
 from pydantic import ValidationError
 
 from aeond.facades.mcp import arguments, consent, results, tasks
-from aeond.facades.mcp.following import Context, Result, follow, resumed_run
+from aeond.facades.mcp.following import Context, Result, follow, resumed_run, settled
 from aeond.facades.runs import cancel
 from aeond_client import AsyncClient
 from aeond_client.calls.run_calls import RunOptions
@@ -132,11 +132,12 @@ class _Handlers:
         try:
             run_id, asked = resumed_run(params.request_state or "")
             result = given if isinstance(given, types.ElicitResult) else types.ElicitResult(action="cancel")
-            if not await consent.settle(client, asked, result):
-                return results.of_run(await client.get_run(json.loads(asked)["run"]))
+            ends = await settled(client, run_id, asked, result)
         except (ValueError, KeyError) as error:
             message = "requestState is not one of this server's."
             raise MCPError(types.INVALID_PARAMS, message, {"reason": "INVALID_REQUEST_STATE"}) from error
+        if ends is not None:
+            return ends
         if params.name == "ask":
             return await _followed(client, run_id, context)
         return await follow(client, run_id, context)

@@ -13,7 +13,7 @@ import pytest
 from aeond.domain.plans.approvals import ApprovalRequest
 from aeond.domain.plans.plan import Plan, PlanStep
 from aeond.domain.plans.steps import StepMode
-from aeond.domain.runs.budgets import Amounts
+from aeond.domain.runs.budgets import Amounts, Budget
 from aeond.domain.runs.events import (
     AnswerComposed,
     ApprovalDecided,
@@ -25,12 +25,13 @@ from aeond.domain.runs.events import (
     InputRequested,
     PassStarted,
     PlanAdopted,
+    RunCreated,
     RunEnded,
     RunStarted,
     StepStarted,
 )
 from aeond.domain.runs.questions import InputRequest, Question
-from aeond.domain.runs.run import Answer, Owner, PlanSource, RunState
+from aeond.domain.runs.run import Ancestry, Answer, Owner, PlanSource, RunSnapshot, RunState
 from aeond.domain.tools import Recovery, ToolCall
 from aeond.facades.openai.conversations import Conversations
 from aeond.facades.openai.failures import ApiError
@@ -73,14 +74,22 @@ class Chat:
         prompt = Prompt("aeond", (*self.said, *said), request_id=request_id, previous=previous)
         return answered(self.client, prompt, self.conversations)
 
-    async def say(self, *messages: str, then: tuple[EventKind, ...] = (), request_id: str = "") -> str:
-        """The answer to these messages; these events happen once it has begun."""
+    async def say(
+        self,
+        *messages: str,
+        then: tuple[EventKind, ...] = (),
+        below: tuple[tuple[EventKind, ...], ...] = (),
+        request_id: str = "",
+    ) -> str:
+        """The answer to these messages; once it has begun, these events happen in the run, and in new runs below it."""
         text = ""
         async with aclosing(self.parts(*messages, request_id=request_id)) as parts:
             async for part in parts:
                 if isinstance(part, Started):
                     self.run_id = part.name.partition("_")[0]
                     self.happen(*then)
+                    for kinds in below:
+                        self.start_child(*kinds)
                 text += part.text if isinstance(part, Text) else ""
         self.said += (*(Said("user", message) for message in messages), Said("agent", text))
         return text
@@ -89,10 +98,20 @@ class Chat:
         for kind in kinds:
             self.world.behind.runs.happen(self.run_id, kind)
 
+    def start_child(self, *kinds: EventKind) -> None:
+        """Starts a run below the run, in which these events happen."""
+        runs = self.world.behind.runs
+        run_id = f"child-{len(runs.snapshots)}"
+        runs.snapshots[run_id], runs.journals[run_id] = RunSnapshot(run_id), []
+        request = runs.snapshots[self.run_id].request
+        created = RunCreated(request, Budget(), None, ancestry=Ancestry(self.run_id, "s1"))
+        for kind in (created, *kinds):
+            runs.happen(run_id, kind)
+
     def kinds(self) -> list[Any]:
-        """The events of the only run."""
-        (journal,) = self.world.behind.runs.journals.values()
-        return [event.kind for event in journal if isinstance(event, Event)]
+        """The events of all runs."""
+        journals = self.world.behind.runs.journals.values()
+        return [event.kind for journal in journals for event in journal if isinstance(event, Event)]
 
     def answers(self) -> list[Any]:
         return [kind.answer for kind in self.kinds() if isinstance(kind, InputAnswered)]
@@ -111,6 +130,17 @@ async def test_questions_that_are_open_together_are_asked_one_after_another(chat
     """A question that was open before its turn ends the next answer, and each message answers the one that was shown."""
     with anyio.fail_after(DEADLINE_SECONDS):
         assert await chat.say("do it", then=(*BEGUN, COLOUR, FOLDER)) == "Which colour?"
+        assert await chat.say("red") == "Which folder?"
+        assert await chat.say("home", then=DONE) == "Done."
+    assert chat.answers() == ["red", "home"]
+
+
+async def test_questions_of_several_runs_below_are_asked_one_after_another(chat: Chat) -> None:
+    """The question of one run below waits while that of another one is answered, and is shown next."""
+    chat.conversations = Conversations(lambda: START_TIME + 100)  # after all that happens
+    with anyio.fail_after(DEADLINE_SECONDS):
+        below = ((*BEGUN, COLOUR), (*BEGUN, FOLDER))
+        assert await chat.say("do it", then=BEGUN, below=below) == "Which colour?"
         assert await chat.say("red") == "Which folder?"
         assert await chat.say("home", then=DONE) == "Done."
     assert chat.answers() == ["red", "home"]

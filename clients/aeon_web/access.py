@@ -9,7 +9,6 @@ import secrets
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from http.cookies import CookieError, SimpleCookie
 
 from aeon_web.exchange import Request
 
@@ -23,8 +22,9 @@ MAX_SESSIONS = 8
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """The two secrets of one browser tab."""
+    """The two secrets of one browser tab, and the number in the name of its cookie."""
 
+    number: int
     cookie: str
     key: str
 
@@ -35,10 +35,11 @@ class Access:
     def __init__(self, port: int, clock: Callable[[], float] = time.monotonic) -> None:
         self.origin = f"http://{HOST}:{port}"
         self._authority = f"{HOST}:{port}"
-        self._cookie_name = f"aeon-{port}"  # cookies are shared by all ports of a host
+        self._port = port
         self._clock = clock
         self._links: dict[str, float] = {}
         self._sessions: list[Session] = []
+        self._begun = 0
 
     def new_link(self) -> str:
         """An address that opens the page once, within `LINK_SECONDS`. Its token is in the fragment, which browsers do
@@ -55,13 +56,16 @@ class Access:
         found = next((known for known in self._links if _same(known, token)), None)
         if found is None or self._links.pop(found) < self._clock():
             return None
-        session = Session(secrets.token_urlsafe(32), secrets.token_urlsafe(32))
+        # The numbers of sessions that were dropped are used again, so that their cookies do not pile up in the browser.
+        number = self._begun % MAX_SESSIONS
+        self._begun += 1
+        session = Session(number, secrets.token_urlsafe(32), secrets.token_urlsafe(32))
         self._sessions = [*self._sessions, session][-MAX_SESSIONS:]
         return session
 
     def cookie_of(self, session: Session) -> str:
         """The Set-Cookie header of a session; the browser forgets it when it ends."""
-        return f"{self._cookie_name}={session.cookie}; HttpOnly; SameSite=Strict; Path=/api"
+        return f"{self._cookie_name(session)}={session.cookie}; HttpOnly; SameSite=Strict; Path=/api"
 
     def is_ours(self, request: Request) -> bool:
         """Whether the request was made for this origin: other names of the host, as in DNS rebinding, are refused."""
@@ -75,17 +79,23 @@ class Access:
     def admits(self, request: Request) -> bool:
         """Whether the request has the cookie and the key of one session."""
         key = request.headers.get(KEY_HEADER, "")
-        cookie = self._cookie(request.headers.get("cookie", ""))
-        return any(
-            [_same(one.key, key) and _same(one.cookie, cookie) for one in self._sessions]  # noqa: C419 - no shortcut
-        )
+        cookies = _cookies(request.headers.get("cookie", ""))
+        # All are compared, also after a match: the time taken says nothing about which one it was.
+        matches = [
+            _same(one.key, key) and _same(one.cookie, cookies.get(self._cookie_name(one), ""))
+            for one in self._sessions
+        ]
+        return any(matches)
 
-    def _cookie(self, header: str) -> str:
-        try:
-            found = SimpleCookie(header).get(self._cookie_name)
-        except CookieError:
-            return ""
-        return found.value if found is not None else ""
+    def _cookie_name(self, session: Session) -> str:
+        """Browsers share the cookies of a host among its ports and among their tabs."""
+        return f"aeon-{self._port}-{session.number}"
+
+
+def _cookies(header: str) -> dict[str, str]:
+    """The cookies by name. Those of other programs on the host are among them, and need not be well-formed."""
+    pairs = (pair.strip().partition("=") for pair in header.split(";"))
+    return {name: value for name, _, value in pairs}
 
 
 def _same(known: str, given: str) -> bool:

@@ -1,6 +1,6 @@
 """Links, sessions, and the requests that only the page sends."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pytest
 
@@ -24,7 +24,8 @@ def token_of(link: str) -> str:
 
 def with_secrets(access: Access, session: Session) -> Request:
     cookie = access.cookie_of(session).partition(";")[0]
-    return Request("POST", "/api/x", {"cookie": f"other=1; {cookie}", KEY_HEADER: session.key})
+    others = 'other=1; malformed={"a", "b"}; empty'
+    return Request("POST", "/api/x", {"cookie": f"{others}; {cookie}", KEY_HEADER: session.key})
 
 
 def test_a_link_begins_one_session() -> None:
@@ -61,6 +62,25 @@ def test_links_and_sessions_are_limited() -> None:
     assert admitted == [False, *[True] * MAX_SESSIONS]
 
 
+def test_sessions_of_one_browser_do_not_replace_each_other() -> None:
+    """A browser that has the cookies of all sessions is admitted with the key of each; a later session takes the name of
+    the cookie of one that was dropped, so that a browser has one for each session at most.
+    """
+    access = Access(80)
+    jar: dict[str, str] = {}
+    keys = []
+    for _ in range(3 * MAX_SESSIONS):
+        session = access.begin(token_of(access.new_link()))
+        assert session is not None
+        name, _, value = access.cookie_of(session).partition(";")[0].partition("=")
+        jar[name] = value
+        keys.append(session.key)
+    cookie = "; ".join(f"{name}={value}" for name, value in jar.items())
+    headers = [{"cookie": cookie, KEY_HEADER: key} for key in keys[-MAX_SESSIONS:]]
+    assert all(access.admits(Request("POST", "/api/x", one)) for one in headers)
+    assert len(jar) == MAX_SESSIONS
+
+
 def test_both_secrets_are_needed() -> None:
     """Neither the cookie nor the key alone is admitted, nor those of two sessions together."""
     access = Access(80)
@@ -68,10 +88,12 @@ def test_both_secrets_are_needed() -> None:
     assert one is not None
     assert other is not None
     for session in (
-        Session("", one.key),
-        Session(one.cookie, ""),
-        Session(one.cookie, other.key),
-        Session("", ""),
+        replace(one, cookie=""),
+        replace(one, key=""),
+        replace(one, key=other.key),
+        replace(one, number=other.number),
+        replace(one, number=other.number, key=other.key),
+        replace(one, cookie="", key=""),
     ):
         assert not access.admits(with_secrets(access, session))
 
@@ -79,7 +101,7 @@ def test_both_secrets_are_needed() -> None:
 def test_the_cookie_is_for_the_page_alone() -> None:
     """Scripts cannot read the cookie, other sites do not cause it to be sent, and its name has the port."""
     access = Access(8765)
-    assert access.cookie_of(Session("c", "k")) == "aeon-8765=c; HttpOnly; SameSite=Strict; Path=/api"
+    assert access.cookie_of(Session(3, "c", "k")) == "aeon-8765-3=c; HttpOnly; SameSite=Strict; Path=/api"
 
 
 @pytest.mark.parametrize(

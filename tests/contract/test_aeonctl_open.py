@@ -36,6 +36,22 @@ async def test_a_link_is_printed_and_another_one_on_request() -> None:
         assert await shown.read_to_end() == 0
 
 
+async def test_a_link_follows_for_a_browser_that_cannot_read_the_file(tmp_path: Path) -> None:
+    """Where a browser is opened, the link is printed too, for one that may not read the file which leads to the page."""
+    browser = tmp_path / "xdg-open"
+    browser.write_text("#!/bin/sh\n")
+    browser.chmod(0o755)
+    desktop = environment(TERM="xterm", DISPLAY=":0", PATH=str(tmp_path), XDG_RUNTIME_DIR=str(tmp_path))
+    program = command("--socket", "/nonexistent/aeond.sock", "open")
+    async with terminal(program, environment=desktop, columns=120, lines=30) as shown:
+        with anyio.fail_after(60):
+            while not LINK.search(shown.screen.text):
+                await shown.read_once()
+        assert "If the tab in the browser stays empty, open the link below." in shown.screen.text
+        shown.process.send_signal(signal.SIGINT)
+        assert await shown.read_to_end() == 0
+
+
 async def test_the_link_for_programs_is_one_line() -> None:
     """With --json the link is an object on one line, and SIGINT ends it with 0."""
     async with await anyio.open_process(command("open", "--json"), env=environment()) as process:

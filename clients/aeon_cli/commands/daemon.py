@@ -107,6 +107,7 @@ def open_page(context: click.Context, /, no_browser: bool, port: int, as_json: b
             command = "" if no_browser else browser_command()
             if command:
                 until_end.enter_context(opened(command, access.new_link()))
+                print("If the tab in the browser stays empty, open the link below.", file=sys.stderr)
             _print_link(access)
             if sys.stdin.isatty():
                 asyncio.get_running_loop().add_reader(sys.stdin, _print_another, access)

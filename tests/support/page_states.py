@@ -200,6 +200,8 @@ class StatesClient:
     failing: set[str] = field(default_factory=set)
     """The calls that fail."""
     listed: Callable[[float], tuple[RunSummary, ...]] = summaries
+    talks: Mapping[str, tuple[RunSummary, ...]] = field(default_factory=dict)
+    """The runs of sessions, newest first."""
     now: Callable[[], float] = time.time
     _watches: list[tuple[asyncio.AbstractEventLoop, asyncio.Queue[Item]]] = field(default_factory=list)
 
@@ -270,7 +272,7 @@ class StatesClient:
 
     async def list_runs(self, *, session_id: str = "", limit: int) -> tuple[RunSummary, ...]:
         self._fails("list_runs")
-        return () if session_id else self.listed(self.now())[:limit]
+        return self.talks.get(session_id, ()) if session_id else self.listed(self.now())[:limit]
 
     async def list_sessions(self, **_: Any) -> tuple[Session, ...]:
         now = self.now()
@@ -288,6 +290,10 @@ class StatesClient:
             if run_id == "differs" and seq == 14:
                 raise DataLossError(DIFFERS, reason="REPLAY_MISMATCH")
             yield seq
+
+    async def fork_run(self, run_id: str, after_seq: int, options: Any, *, request_id: str) -> RunSummary:
+        self._called("fork_run", run_id=run_id, after_seq=after_seq, request_id=request_id)
+        return RunSummary("fork", RunState.RUNNING, TEXT, self.now(), self.now(), 1)
 
     async def get_status(self) -> DaemonStatus:
         engine = Engine(self.state, "qwen3-4b")

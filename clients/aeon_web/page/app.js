@@ -13,11 +13,11 @@ const REFRESH_MS = 10000;
 const STARTING_MS = 2000;
 
 const app = {
-  // Texts that are not sent yet, each with the id of the requests that tried: that of a new conversation under "", those of
-  // follow-ups under the ids of their runs.
+  // Texts that are not sent yet, and the ids of the requests that tried: those of a new conversation under "", of follow-ups
+  // under the ids of their runs, and of forks under their runs and events.
   drafts: JSON.parse(sessionStorage.getItem(DRAFTS) ?? "{}"),
   view: null, link: null, lost: null, status: null, runs: null, sessions: null, listProblem: "", conversation: [], sidebar: innerWidth >= 1180, list: "runs", filter: "",
-  tab: "run", chosen: "", at: null, eventFilter: "", busy: new Set(), undo: null, replay: null, note: "", sending: false, copied: false, missing: false,
+  tab: "run", chosen: "", at: null, eventFilter: "", busy: new Set(), undo: null, replay: null, note: "", sending: null, opening: "", copied: false, missing: false,
 };
 const root = document.getElementById("app");
 const keysDialog = document.createElement("dialog");
@@ -140,7 +140,7 @@ const refresh = () => {
 
 function show(runId, inHistory = true) {
   stream?.close();
-  Object.assign(app, { view: runId ? new RunView(runId) : null, conversation: [], tab: "run", chosen: "", at: null, eventFilter: "", undo: null, replay: null, note: "", copied: false, missing: false });
+  Object.assign(app, { view: runId ? new RunView(runId) : null, conversation: [], tab: "run", chosen: "", at: null, eventFilter: "", undo: null, replay: null, note: "", opening: "", copied: false, missing: false });
   app.busy.clear();
   if (innerWidth < 1180) app.sidebar = false;
   if (inHistory) history.pushState(null, "", runId ? `/#run=${runId}` : "/");
@@ -150,18 +150,24 @@ function show(runId, inHistory = true) {
   scrollTo(0, 0);
 }
 
+const shownId = () => app.view?.runId ?? "";
 const runOfAddress = () => new URLSearchParams(location.hash.slice(1)).get("run") ?? "";
 
-// Does work that a person waits for; `subject` is busy until then, or until its event arrives if it `stays`.
-async function doing(subject, work, stays = false) {
+// Does work that a person waits for, then `done` with its result; `subject` is busy until then, or until its event arrives if
+// it `stays`. A result or failure that comes when another run is shown does not belong there and is dropped.
+async function doing(subject, work, done = () => {}, stays = false) {
   if (app.busy.has(subject)) return;
+  const runId = shownId();
   app.busy.add(subject);
   app.note = "";
   redraw();
   try {
-    await work();
+    const result = await work();
+    if (shownId() !== runId) return;
     if (!stays) app.busy.delete(subject);
+    done(result);
   } catch (error) {
+    if (shownId() !== runId) return;
     app.busy.delete(subject);
     app.note = error.message;
   }
@@ -174,19 +180,21 @@ async function submit(place, text, sessionId) {
   const known = app.drafts[place];
   const key = (known?.text === text && known.key) || crypto.randomUUID();
   keepDraft(place, { text, key });
-  Object.assign(app, { sending: true, note: "" });
+  const sending = { from: shownId(), stop: false };
+  const isHere = () => shownId() === sending.from;
+  Object.assign(app, { sending, note: "" });
   redraw();
   try {
     const run = await call("create_run", { text, session_id: sessionId, request_id: key });
-    const { stopWhenSent } = app;
-    app.sending = app.stopWhenSent = false;
+    app.sending = null;
     keepDraft(place, null);
-    show(run.run_id);
-    if (stopWhenSent) act("stop");
+    if (isHere()) show(run.run_id);
+    else loadHistory();
+    if (sending.stop) doing("stop", () => call("cancel_run", { run_id: run.run_id }));
   } catch (error) {
-    Object.assign(app, { sending: false, stopWhenSent: false, note: `Not sent: ${error.message}` });
+    Object.assign(app, { sending: null, note: `${isHere() ? "Not sent" : `Not sent, “${short(text, 40)}”`}: ${error.message}` });
     draw();
-    field()?.focus();
+    if (isHere()) field()?.focus();
   }
 }
 
@@ -199,7 +207,7 @@ const question = () => cardOf("question");
 // Sends what the user decided about the card that is shown. One that is out of sight comes into view instead.
 async function settle(one, name, given) {
   const armed = isArmed(one.key);
-  if (armed) await doing(one.key, () => call(name, { run_id: one.runId, ...given }), true);
+  if (armed) await doing(one.key, () => call(name, { run_id: one.runId, ...given }), () => {}, true);
   else app.tab = "run";
   draw();
   const card = root.querySelector(".card");
@@ -219,7 +227,7 @@ function answer(value) {
 }
 
 const acts = {
-  submit: (form) => submit(app.view?.runId ?? "", form.elements.request.value, app.view?.run.sessionId ?? ""),
+  submit: (form) => submit(shownId(), form.elements.request.value, app.view?.run.sessionId ?? ""),
   answer: (form) => answer(answerOf(question(), form.elements.answer.value)),
   option: (at) => answer(optionsOf(question())[Number(at.dataset.place)]),
   allow: (at) => decide(true, at.dataset.scope),
@@ -229,7 +237,7 @@ const acts = {
     if (one) settle(one, "decide_run", { step_id: one.step?.step_id ?? "", resolution: at.dataset.word });
   },
   stop() {
-    if (app.sending) app.stopWhenSent = true;
+    if (app.sending?.from === shownId()) app.sending.stop = true;
     else if (app.view && !app.view.ended) doing("stop", () => call("cancel_run", { run_id: app.view.runId }));
   },
   retry: () => app.view?.ended && submit(`again ${app.view.runId}`, app.view.run.text, app.view.run.sessionId),
@@ -248,32 +256,42 @@ const acts = {
   list: (at) => (app.list = at.dataset.list),
   async open(at) {
     if (at.dataset.run) return show(at.dataset.run);
-    const runs = await call("list_runs", { session_id: at.dataset.session });
+    const { session } = at.dataset;
+    app.opening = session;
+    const runs = await call("list_runs", { session_id: session });
+    if (app.opening !== session) return undefined; // the user has opened something else meanwhile
     if (!runs.length) throw new Error("This conversation has no runs any more.");
-    show(runs[0].run_id);
+    return show(runs[0].run_id);
   },
   tab: (at) => (app.tab = at.dataset.tab),
   choose: (at) => (app.chosen = app.chosen === at.dataset.step ? "" : at.dataset.step),
-  copy: () => doing("copy", async () => {
-    await navigator.clipboard.writeText(app.view.run.answer.text);
-    app.copied = true;
-  }),
-  undo: () => doing("undo", async () => (app.undo = await call("undo_run", { run_id: app.view.runId }))),
+  copy: () => doing("copy", () => navigator.clipboard.writeText(app.view.run.answer.text), () => (app.copied = true)),
+  undo: () => doing("undo", () => call("undo_run", { run_id: app.view.runId }), (report) => (app.undo = report)),
   event: (at) => (app.at = Number(at.dataset.place)),
-  replay: () => doing("replay", async () => (app.replay = await call("replay_run", { run_id: app.view.runId }))),
-  fork: (at) => doing("fork", async () => {
-    const given = { run_id: app.view.runId, after_seq: Number(at.dataset.seq), request_id: crypto.randomUUID() };
-    show((await call("fork_run", given)).run_id);
-  }),
+  replay: () => doing("replay", () => call("replay_run", { run_id: app.view.runId }), (report) => (app.replay = report)),
+  fork(at) {
+    const given = { run_id: app.view.runId, after_seq: Number(at.dataset.seq) };
+    const place = `fork ${given.run_id} ${given.after_seq}`;
+    const key = app.drafts[place]?.key ?? crypto.randomUUID(); // kept until it succeeds, so that one fork exists
+    keepDraft(place, { key });
+    const work = async () => {
+      const run = await call("fork_run", { ...given, request_id: key });
+      keepDraft(place, null);
+      loadHistory();
+      return run;
+    };
+    return doing("fork", work, (run) => show(run.run_id));
+  },
   skip: () => (field() ?? document.getElementById("main")).focus(),
   keys: () => (keysDialog.open ? keysDialog.close() : keysDialog.showModal()),
 };
 
 async function act(name, at) {
+  const runId = shownId();
   try {
     await acts[name](at);
   } catch (error) {
-    app.note = error.message;
+    if (shownId() === runId) app.note = error.message;
   }
   redraw();
 }
@@ -324,7 +342,7 @@ function step(event, at) {
 
 function typed(event) {
   const { id, value } = event.target;
-  if (id === "prompt") keepDraft(app.view?.runId ?? "", value ? { text: value } : null);
+  if (id === "prompt") keepDraft(shownId(), value ? { text: value } : null);
   else if (id === "filter") app.filter = value;
   else if (id === "event-filter") app.eventFilter = value;
   else if (id === "position") app.at = Number(value);
@@ -343,7 +361,7 @@ document.addEventListener("submit", (event) => {
 document.addEventListener("keydown", pressed);
 document.addEventListener("input", typed);
 addEventListener("resize", redraw);
-addEventListener("popstate", () => runOfAddress() !== (app.view?.runId ?? "") && show(runOfAddress(), false)); // a changed address, too
+addEventListener("popstate", () => runOfAddress() !== shownId() && show(runOfAddress(), false)); // a changed address, too
 setInterval(() => app.view && !app.view.ended && redraw(), 1000);
 setInterval(() => !document.hidden && app.link?.up && loadHistory(), REFRESH_MS);
 document.addEventListener("visibilitychange", () => !document.hidden && app.link?.up && loadHistory());

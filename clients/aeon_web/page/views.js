@@ -41,10 +41,10 @@ function promptField(app) {
     run && !run.sessionId ? h("p", { class: "dim", id: "alone", "data-key": "alone" }, "This run belongs to no conversation: a request from here begins one, and knows nothing of this run.") : null,
     h("form", { class: "prompt", "data-act": "submit", "data-key": `form-${place}` },
       h("textarea", {
-        id: "prompt", name: "request", rows: 1, maxlength: 100000, spellcheck: "true", disabled: app.sending, "aria-label": label, placeholder,
+        id: "prompt", name: "request", rows: 1, maxlength: 100000, spellcheck: "true", disabled: app.sending !== null, "aria-label": label, placeholder,
         "aria-describedby": run && !run.sessionId ? "alone" : null,
       }, app.drafts[place]?.text ?? ""),
-      h("button", { class: "send", type: "submit", disabled: app.sending }, "Send")),
+      h("button", { class: "send", type: "submit", disabled: app.sending !== null }, "Send")),
   ];
 }
 
@@ -151,7 +151,10 @@ function changes(app, view) {
 
 function card(app, view) {
   const one = view.card;
-  return one && { approval: approvalCard, question: questionCard, decision: decisionCard }[one.kind](one, app.busy.has(one.key), view.runs.get(one.runId).taint);
+  const busy = app.busy.has(one?.key);
+  if (one?.kind === "question") return questionCard(one, busy);
+  if (one?.kind === "approval") return approvalCard(one, busy, view.runs.get(one.runId).taint);
+  return one && decisionCard(one, busy);
 }
 
 function notices(app) {

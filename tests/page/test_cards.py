@@ -107,6 +107,38 @@ def test_an_answer_stays_with_its_question(page: Any, states: StatesClient) -> N
     ]
 
 
+def test_a_half_typed_answer_is_kept(page: Any, states: StatesClient) -> None:
+    """What is typed into a question is there again after the journal, another run and a reload, with the cursor at its end,
+    and belongs to that question alone; once it is sent it is gone.
+    """
+    field = page.locator("#card-field")
+    states.kinds = {**states.kinds, "root": below({name: question(name) for name in CHILDREN})}
+    show(page, "root")
+    armed(page)
+    page.keyboard.type("A")
+    for away in ("journal", "run", "reload"):
+        if away == "journal":
+            page.keyboard.press("Control+j")
+            page.locator(".card").wait_for(state="detached")
+            page.keyboard.press("Control+j")
+        elif away == "run":
+            show(page, "question")
+            page.get_by_text("Which of the two egress runs counts?").wait_for()
+            assert field.input_value() == ""
+            show(page, "root")
+        else:
+            page.reload()
+        page.get_by_role("textbox", name="Which name has the first?").wait_for()
+        armed(page)
+        page.keyboard.type("d")
+    assert field.input_value() == "Addd"
+    page.keyboard.press("Enter")
+    page.get_by_role("textbox", name="Which name has the second?").wait_for()
+    assert field.input_value() == ""
+    assert [given["answer"] for given in sent(states)] == ["Addd"]
+    assert page.evaluate("sessionStorage.getItem('aeon-drafts')") == "{}"
+
+
 def test_a_decision_stays_with_its_approval(page: Any, states: StatesClient) -> None:
     """The approvals of two child runs have the same id: after one is allowed, Deny of the other has the focus, and keys
     that come at once allow nothing.

@@ -14,7 +14,7 @@ const STARTING_MS = 2000;
 
 const app = {
   // Texts that are not sent yet, and the ids of the requests that tried: those of a new conversation under "", of follow-ups
-  // under the ids of their runs, and of forks under their runs and events.
+  // under the ids of their runs, of answers under the keys of their cards, and of forks under their runs and events.
   drafts: JSON.parse(sessionStorage.getItem(DRAFTS) ?? "{}"),
   view: null, link: null, lost: null, status: null, runs: null, sessions: null, listProblem: "", conversation: [], sidebar: innerWidth >= 1180, list: "runs", filter: "",
   tab: "run", chosen: "", at: null, eventFilter: "", busy: new Set(), undo: null, replay: null, note: "", sending: null, opening: "", copied: false, missing: false,
@@ -207,7 +207,11 @@ const question = () => cardOf("question");
 // Sends what the user decided about the card that is shown. One that is out of sight comes into view instead.
 async function settle(one, name, given) {
   const armed = isArmed(one.key);
-  if (armed) await doing(one.key, () => call(name, { run_id: one.runId, ...given }), () => {}, true);
+  const work = async () => {
+    await call(name, { run_id: one.runId, ...given });
+    keepDraft(one.key, null);
+  };
+  if (armed) await doing(one.key, work, () => {}, true);
   else app.tab = "run";
   draw();
   const card = root.querySelector(".card");
@@ -343,6 +347,7 @@ function step(event, at) {
 function typed(event) {
   const { id, value } = event.target;
   if (id === "prompt") keepDraft(shownId(), value ? { text: value } : null);
+  else if (id === "card-field") keepDraft(event.target.closest(".card").dataset.key, value ? { text: value } : null);
   else if (id === "filter") app.filter = value;
   else if (id === "event-filter") app.eventFilter = value;
   else if (id === "position") app.at = Number(value);

@@ -34,13 +34,13 @@ export function answerOf(question, text) {
 
 const optionText = (option) => (option === true ? "Yes" : option === false ? "No" : oneLine(shown(option)));
 
-export function questionCard(question, busy) {
+export function questionCard(question, busy, draft) {
   const options = optionsOf(question);
   const plain = (question.schema?.type ?? "string") === "string";
   const choice = options.map((option, place) => button("option", { "data-place": place, disabled: busy, "aria-keyshortcuts": place < 9 ? `Alt+${place + 1}` : null },
     optionText(option), place < 9 ? hint(`Alt+${place + 1}`) : null));
   const field = h("input", {
-    id: "card-field", name: "answer", type: "text", autocomplete: "off", disabled: busy, "aria-labelledby": "card-title",
+    id: "card-field", name: "answer", type: "text", value: draft, autocomplete: "off", disabled: busy, "aria-labelledby": "card-title",
     placeholder: question.has_default ? `Default: ${oneLine(shown(question.default))}` : plain ? "Type an answer…" : "JSON",
   });
   return h("section", { class: "card", "data-key": question.key, "aria-labelledby": "card-title" },

@@ -27,10 +27,13 @@ export function watchSight(card) {
   if (card) sight.observe(card);
 }
 
-// The card takes the focus unless the user is writing. Of an approval, Deny has it.
+// The card takes the focus unless the user is writing. Of an approval, Deny has it; in a field, the cursor follows the draft.
 export function focusCard(card) {
   const writing = document.activeElement?.matches("textarea, input:enabled") && document.activeElement.value;
-  if (!writing) (card.hasAttribute("tabindex") ? card : card.querySelector("[data-act=deny], input, button"))?.focus({ preventScroll: true });
+  if (writing) return;
+  const at = card.hasAttribute("tabindex") ? card : card.querySelector("[data-act=deny], input, button");
+  at?.focus({ preventScroll: true });
+  if (at?.nodeName === "INPUT") at.setSelectionRange(at.value.length, at.value.length);
 }
 
 export function appeared(card) {

@@ -152,7 +152,7 @@ function changes(app, view) {
 function card(app, view) {
   const one = view.card;
   const busy = app.busy.has(one?.key);
-  if (one?.kind === "question") return questionCard(one, busy);
+  if (one?.kind === "question") return questionCard(one, busy, app.drafts[one.key]?.text);
   if (one?.kind === "approval") return approvalCard(one, busy, view.runs.get(one.runId).taint);
   return one && decisionCard(one, busy);
 }

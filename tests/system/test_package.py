@@ -14,6 +14,7 @@ from tests.support.installed_service import (
     DROP_INS,
     ETC,
     MEMBER,
+    SOCKET,
     STATE,
     AsUser,
     Service,
@@ -34,6 +35,7 @@ STATUS = "from aeond_client import Client\nwith Client() as client: print(client
 WINDOW = "from PySide6.QtWidgets import QApplication\nimport aeon_popup.app\nprint(QApplication([]).platformName())"
 LIBRARIES = "import acp, mcp, opentelemetry.proto, starlette, uvicorn"
 
+OURS = ("--socket", str(SOCKET))  # of the service, also where the member has a daemon
 SUM = {"step_id": "s1", "tool": "calculator", "arguments": {"expression": "17.5 / 100 * 2400"}}
 
 
@@ -202,7 +204,7 @@ def test_a_package_comes_works_and_goes(machine: dict[str, Path], tmp_path: Path
         assert as_user("systemctl", "--user", "start", "aeond").returncode == 0
         own = of_user(as_user, "MainPID")
         gate = service.gate()
-        asked = aeonctl(MEMBER, "ask", "--detach", "--workspace", "", "--plan", service.deeds(gate))
+        asked = aeonctl(MEMBER, *OURS, "ask", "--detach", "--workspace", "", "--plan", service.deeds(gate))
         run_id = asked.stdout.strip()
         gate.held()
         old = shown("MainPID")
@@ -213,7 +215,7 @@ def test_a_package_comes_works_and_goes(machine: dict[str, Path], tmp_path: Path
         )
         until(lambda: of_user(as_user, "MainPID") not in {own, "0"}, "the new daemon of the user")
         gate.open()
-        assert aeonctl(MEMBER, "watch", "-q", run_id).returncode == 0, journal()
+        assert aeonctl(MEMBER, *OURS, "watch", "-q", run_id).returncode == 0, journal()
         done = service.ledger.ended(run_id)
         assert (done["s1"], done["s3"]) == (1, 1), service.ledger.lines
 

@@ -1,7 +1,8 @@
 """Building blocks of structured concurrency."""
 
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+import logging
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from typing import Self, TypeVar
 
 import anyio
@@ -34,6 +35,16 @@ async def first_of(*waits: Callable[[], Awaitable[object]]) -> None:
 
         for wait in waits:
             tasks.start_soon(end_with, wait)
+
+
+@contextmanager
+def connection_boundary(log: logging.Logger) -> Iterator[None]:
+    """Logs an error of the code that serves one connection, and suppresses it: it would cancel the task group and, with
+    it, end the daemon. Cancellation passes through."""
+    try:
+        yield
+    except Exception:  # connection boundary: a bug in serving one connection ends that one alone
+        log.exception("an internal error ended a connection")
 
 
 @asynccontextmanager

@@ -11,6 +11,7 @@ import anyio
 import h11
 from anyio.abc import SocketListener, SocketStream
 
+from aeond.concurrency import connection_boundary
 from aeond.errors import AeondError
 from aeond.frozen import frozen
 
@@ -19,6 +20,7 @@ MAX_CONNECTIONS: Final = 16
 MAX_HEAD_BYTES: Final = 8 << 10
 RECEIVE_BYTES: Final = 4 << 10
 CONNECTION_SECONDS: Final = 10.0
+ACCEPT_PAUSE_SECONDS: Final = 0.5
 
 Page = Callable[[str], Awaitable[tuple[str, bytes]]]
 """Content type and content for an Accept header."""
@@ -51,10 +53,24 @@ class HttpEndpoint:
 
     async def serve(self, listener: socket.socket) -> None:
         """Serves until cancelled; closes the listener."""
-        async with await SocketListener.from_socket(listener) as connections:
-            await connections.serve(self._welcome)
+        async with (
+            await SocketListener.from_socket(listener) as connections,
+            anyio.create_task_group() as tasks,
+        ):
+            while True:
+                try:
+                    stream = await connections.accept()
+                except (OSError, anyio.BrokenResourceError) as error:  # as when no file descriptor is left
+                    log.warning("cannot accept a connection: %s", error.__cause__ or error)
+                    await anyio.sleep(ACCEPT_PAUSE_SECONDS)
+                else:
+                    tasks.start_soon(self._welcome, stream)
 
     async def _welcome(self, stream: SocketStream) -> None:
+        with connection_boundary(log):
+            await self._serve_connection(stream)
+
+    async def _serve_connection(self, stream: SocketStream) -> None:
         async with stream:
             if self._open >= MAX_CONNECTIONS and not self._displaced():
                 return
@@ -82,10 +98,12 @@ class HttpEndpoint:
 
     async def _converse(self, stream: SocketStream, scope: anyio.CancelScope) -> None:
         connection = h11.Connection(h11.SERVER, max_incomplete_event_size=MAX_HEAD_BYTES)
+        with_content = True
         try:
             while (event := connection.next_event()) is h11.NEED_DATA:
                 connection.receive_data(await stream.receive(RECEIVE_BYTES))
             self._silent.pop(scope, None)
+            with_content = not (isinstance(event, h11.Request) and event.method == b"HEAD")
             answer = (
                 await self._answer(event)
                 if isinstance(event, h11.Request)
@@ -93,7 +111,7 @@ class HttpEndpoint:
             )
         except h11.RemoteProtocolError as error:
             answer = _refusal(HTTPStatus(error.error_status_hint), "this is not a valid HTTP/1.1 request")
-        await stream.send(_sent(connection, answer))
+        await stream.send(_sent(connection, answer, with_content=with_content))
 
     async def _answer(self, request: h11.Request) -> _Answer:
         headers = dict(request.headers)
@@ -118,7 +136,7 @@ def _refusal(status: HTTPStatus, words: str) -> _Answer:
     return _Answer(status, f"{words}\n".encode())
 
 
-def _sent(connection: h11.Connection, answer: _Answer) -> bytes:
+def _sent(connection: h11.Connection, answer: _Answer, *, with_content: bool) -> bytes:
     headers = [
         ("content-type", answer.content_type),
         ("content-length", str(len(answer.content))),
@@ -130,5 +148,6 @@ def _sent(connection: h11.Connection, answer: _Answer) -> bytes:
     ):  # the peer's mistake ended the conversation; the answer is sent by hand
         connection = h11.Connection(h11.SERVER)
     head = h11.Response(status_code=answer.status, headers=headers, reason=answer.status.phrase)
-    parts = [connection.send(part) for part in (head, h11.Data(data=answer.content), h11.EndOfMessage())]
+    content = [h11.Data(data=answer.content)] if with_content else []
+    parts = [connection.send(part) for part in (head, *content, h11.EndOfMessage())]
     return b"".join(part for part in parts if part)

@@ -1,4 +1,4 @@
-"""Errors are caught by name, and everything else in seven known places."""
+"""Errors are caught by name, and everything else in eight known places."""
 
 import ast
 from pathlib import Path
@@ -9,6 +9,7 @@ from tests.support.repository import ROOT, place, python_files, tree_of
 BROAD_CATCHES = {
     "aeond/capabilities/mcp/server.py",
     "aeond/capabilities/tools/invoker.py",
+    "aeond/concurrency.py",
     "aeond/daemon/main.py",
     "aeond/kernel/executor.py",
     "aeond/server/error_interceptor.py",
@@ -39,9 +40,9 @@ def broad_catches(path: Path) -> list[str]:
     return found
 
 
-def test_only_seven_places_catch_everything() -> None:
-    """`except Exception` is in the tool invoker, the connections of MCP servers, the step and run boundaries, the interceptor,
-    main, and where clients serve tools."""
+def test_only_eight_places_catch_everything() -> None:
+    """`except Exception` is in the tool invoker, the connections of MCP servers, the boundaries of steps, runs and
+    connections, the interceptor, main, and where clients serve tools."""
     catches = {path: broad_catches(path) for path in python_files("aeond", "clients")}
     assert [
         where
@@ -51,8 +52,8 @@ def test_only_seven_places_catch_everything() -> None:
     ] == []
 
 
-def test_each_of_the_seven_places_catches_once() -> None:
-    """The seven places exist, and each has a single broad catch."""
+def test_each_of_the_eight_places_catches_once() -> None:
+    """The eight places exist, and each has a single broad catch."""
     assert {name: len(broad_catches(ROOT / name)) for name in BROAD_CATCHES} == dict.fromkeys(
         BROAD_CATCHES, 1
     )

@@ -22,6 +22,7 @@ from urllib.parse import quote
 import anyio
 import anyio.abc
 
+from aeond.concurrency import connection_boundary
 from aeond.domain.runs.run import Caller
 from aeond.errors import AeondError
 from aeond.server.door.access_control import AccessRule, Peer, peer_of
@@ -95,7 +96,7 @@ class Door:
 
     async def _welcome(self, connection: socket.socket) -> None:
         """Checks one connection and serves it until it closes."""
-        with connection:
+        with connection_boundary(log), connection:
             try:
                 peer = peer_of(connection)
                 objection = self._entry.objection(peer, self.connections, self._admitted[peer.uid])

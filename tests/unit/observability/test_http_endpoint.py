@@ -1,5 +1,7 @@
 """The endpoint of the metrics."""
 
+import errno
+import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -9,6 +11,7 @@ import pytest
 from anyio.to_thread import run_sync
 
 from aeond.errors import StoreError
+from aeond.observability import http_endpoint
 from aeond.observability.http_endpoint import MAX_CONNECTIONS, HttpEndpoint
 from aeond.server.door.listening import bound_socket
 from tests.support.metrics_page import answered, request
@@ -86,6 +89,69 @@ async def test_a_journal_that_cannot_be_read_is_a_status(tmp_path: Path) -> None
     async with serving(HttpEndpoint(failing), tmp_path / "m.sock"):
         assert (await run_sync(answered, tmp_path / "m.sock", request()))[0] == 503
         assert (await run_sync(answered, tmp_path / "m.sock", request()))[0] == 200
+
+
+@pytest.mark.parametrize(("key", "status"), [("", 405), ("secret", 401)])
+async def test_a_head_request_is_answered_without_content(tmp_path: Path, key: str, status: int) -> None:
+    """HEAD gets the status and the length of the content alone, and the next GET is answered."""
+    async with serving(HttpEndpoint(page, key), tmp_path / "m.sock"):
+        found, headers, content = await run_sync(answered, tmp_path / "m.sock", request(method="HEAD"))
+        assert (found, content) == (status, "")
+        assert int(headers["content-length"]) > 0
+        get = request("/metrics", f"authorization: Bearer {key}")
+        assert (await run_sync(answered, tmp_path / "m.sock", get))[0] == 200
+
+
+async def test_an_internal_error_ends_its_own_connection_only(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A connection whose handling fails is closed with a line in the log, and the next one is answered."""
+    failures = [ZeroDivisionError()]
+
+    async def failing(accept: str) -> tuple[str, bytes]:
+        if failures:
+            raise failures.pop()
+        return await page(accept)
+
+    async with serving(HttpEndpoint(failing), tmp_path / "m.sock"):
+        async with await anyio.connect_unix(tmp_path / "m.sock") as stream:
+            await stream.send(request())
+            with anyio.fail_after(10), pytest.raises((anyio.EndOfStream, anyio.BrokenResourceError)):
+                await stream.receive()
+        assert (await run_sync(answered, tmp_path / "m.sock", request()))[0] == 200
+    assert "ZeroDivisionError" in caplog.text
+
+
+class Exhausted(socket.socket):
+    """A listening socket whose first connections are not accepted."""
+
+    failures = 2
+
+    def accept(self) -> tuple[socket.socket, object]:
+        if self.failures:
+            self.failures -= 1
+            raise OSError(errno.EMFILE, "Too many open files")
+        return super().accept()
+
+
+@pytest.mark.parametrize("family", [socket.AF_UNIX, socket.AF_INET], ids=["unix", "tcp"])
+async def test_a_failing_accept_is_repeated(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    family: socket.AddressFamily,
+) -> None:
+    """Without a free file descriptor the endpoint logs it and accepts the connection later."""
+    monkeypatch.setattr(http_endpoint, "ACCEPT_PAUSE_SECONDS", 0.0)
+    with Exhausted(family, socket.SOCK_STREAM) as listener:
+        listener.bind(str(tmp_path / "m.sock") if family == socket.AF_UNIX else ("127.0.0.1", 0))
+        listener.listen()
+        address = tmp_path / "m.sock" if family == socket.AF_UNIX else listener.getsockname()
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(HttpEndpoint(page).serve, listener)
+            assert (await run_sync(answered, address, request()))[0] == 200
+            tasks.cancel_scope.cancel()
+    assert caplog.text.count("Too many open files") == 2
 
 
 async def test_silent_connections_keep_no_reader_out(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ import pytest
 from aeond.api.v1 import daemon_pb2, memory_pb2, parts_pb2, runs_pb2
 from aeond.domain.runs.run import Caller
 from aeond.errors import AeondError, RefusedError
+from aeond.server.door import door as door_module
 from aeond.server.door.access_control import AccessRule, Peer, peer_of
 from aeond.server.door.callers import Callers
 from aeond.server.door.door import Door
@@ -177,6 +178,30 @@ async def test_garbage_closes_its_own_connection_only(tmp_path: Path, garbage: b
                     while await loop.sock_recv(client, 65_536):
                         pass
             await Stubs(channel).daemon.GetStatus(STATUS)
+
+
+async def test_an_internal_error_ends_its_own_connection_only(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A connection whose handling fails is closed with a line in the log, and the next one is served."""
+    failures = [ZeroDivisionError()]
+
+    def failing(connection: socket.socket) -> Peer:
+        if failures:
+            raise failures.pop()
+        return peer_of(connection)
+
+    monkeypatch.setattr(door_module, "peer_of", failing)
+    loop = asyncio.get_running_loop()
+    with anyio.fail_after(DEADLINE_SECONDS):
+        async with api_world(tmp_path) as world:
+            with socket.socket(socket.AF_UNIX) as client:
+                client.setblocking(False)
+                await loop.sock_connect(client, str(world.socket_path))
+                assert await loop.sock_recv(client, 1) == b""
+            async with world.channel() as channel:
+                await Stubs(channel).daemon.GetStatus(STATUS)
+    assert "ZeroDivisionError" in caplog.text
 
 
 async def test_a_connection_that_says_nothing_is_closed(tmp_path: Path) -> None:

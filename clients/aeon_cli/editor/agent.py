@@ -1,7 +1,7 @@
 """The agent: sessions of an editor are sessions of the daemon, prompts are runs."""
 
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Self
@@ -39,12 +39,14 @@ from aeon_cli.text.printable import shown_value
 from aeond_client.async_client import AsyncClient
 from aeond_client.calls.run_calls import RunOptions
 from aeond_client.errors import AeondError, InvalidInputError, NoDaemonError, NotFoundError
-from aeond_client.records.runs import RunState
+from aeond_client.records.runs import Run, RunState, StepState
 from aeond_client.watching.following import PATIENCE_SECONDS
 
 FOLDER_LABEL = "acp.folder"
+_UNENDED = (RunState.AWAITING_INPUT, RunState.SUSPENDED, RunState.RUNNING, RunState.PENDING)
+_MAX_LEVELS = 8  # of runs below a run of the session
 _COMMANDS = {
-    "cancel": "Cancel the run that asks a question",
+    "cancel": "Cancel the run that waits for you",
     "undo": "Take back what the last run of this session changed",
 }
 
@@ -57,6 +59,7 @@ class _Session:
     turn: Turn | None = None
     prompting: bool = False
     cancelled: bool = False
+    left: set[str] = field(default_factory=set)  # runs whose turn ended although they still wait
 
 
 class EditorAgent:
@@ -109,18 +112,31 @@ class EditorAgent:
         return NewSessionResponse(session_id=session.session_id)
 
     async def load_session(self, cwd: str, session_id: str, **_: Any) -> LoadSessionResponse:
-        """Shows the messages of an earlier session; an open question is answered by the next prompt."""
+        """Shows the messages of an earlier session, and what one of its runs waits for: an open question is answered by
+        the next prompt.
+        """
         folder = _folder(cwd)
         try:
             client = await self._daemon()
             await client.get_session(session_id)
             messages = await client.list_messages(session_id)
+            session = _Session(folder)
+            waiting = await self._waiting_turn(client, session_id, session)
         except AeondError as error:
             raise _refused(error) from error
-        self._sessions[session_id] = _Session(folder)
+        self._sessions[session_id] = session
         for message in messages:
             shown = update_user_message_text if message.role == "user" else update_agent_message_text
             await self._shown().session_update(session_id=session_id, update=shown(message.text))
+        if waiting is not None and waiting.question is not None:
+            session.turn = waiting
+            await waiting.ask_for_words(*waiting.question)
+        elif waiting is not None:
+            await self._say(
+                session_id,
+                "\n\nA run of this session waits for your decision. Your next message shows the request again, and is not"
+                " a request itself; /cancel ends the run.",
+            )
         await self._announce_commands(session_id)
         return LoadSessionResponse()
 
@@ -172,12 +188,21 @@ class EditorAgent:
 
     async def _turn(self, session_id: str, session: _Session, text: str) -> StopReason:
         client = await self._daemon()
-        if session.turn is None:
-            session.turn = await self._asking_turn(client, session_id, session)
         if text == "/undo":
             return await self._undo(client, session_id)
+        asked = session.turn is not None  # here, and not of an earlier agent
+        if session.turn is None:
+            session.turn = await self._waiting_turn(client, session_id, session)
         if text == "/cancel":
-            return await self._cancel_asking(client, session_id, session)
+            return await self._cancel_waiting(client, session_id, session)
+        if session.turn is not None and not asked:
+            await self._say(
+                session_id, "(An earlier run of this session waits for you; your message was not sent.)\n\n"
+            )
+            if session.turn.question is None:
+                return await self._follow(session, session.turn)
+            await session.turn.ask_for_words(*session.turn.question)
+            return "end_turn"
         if session.turn is not None and session.turn.question is not None:
             run_id, question = session.turn.question
             still_open = (await client.get_run(run_id)).questions
@@ -187,14 +212,20 @@ class EditorAgent:
                 except InvalidInputError as error:
                     await self._say(session_id, f"{error.message}\n\n{question.prompt}")
                     return "end_turn"
-                return await session.turn.follow()
+                return await self._follow(session, session.turn)
             await self._say(session_id, "(The earlier question is closed; this is a new request.)\n\n")
         options = RunOptions(workspace=str(session.folder), session_id=session_id)
         run = await client.create_run(text, options)
         session.turn = await self._following(client, session_id, session, run.run_id)
         if session.cancelled:
             await client.cancel_run(run.run_id, "cancelled in the editor")
-        return await session.turn.follow()
+        return await self._follow(session, session.turn)
+
+    async def _follow(self, session: _Session, turn: Turn) -> StopReason:
+        reason = await turn.follow()
+        if not turn.ended and turn.question is None:
+            session.left.add(turn.run_id)
+        return reason
 
     async def _following(self, client: AsyncClient, session_id: str, session: _Session, run_id: str) -> Turn:
         effects = {tool.name: tool.effect for tool in await client.list_tools()}
@@ -209,22 +240,27 @@ class EditorAgent:
             patience_seconds=self._patience_seconds,
         )
 
-    async def _asking_turn(self, client: AsyncClient, session_id: str, session: _Session) -> Turn | None:
-        """The turn of a run of this session that asks for words, for an agent that was started after it asked."""
-        for line in await client.list_runs(states=[RunState.AWAITING_INPUT], session_id=session_id):
-            run = await client.get_run(line.run_id)
-            if run.questions:
-                turn = await self._following(client, session_id, session, run.run_id)
-                turn.question = (run.run_id, run.questions[0])
+    async def _waiting_turn(self, client: AsyncClient, session_id: str, session: _Session) -> Turn | None:
+        """The turn of a run of this session that waits for the user, itself or in a run below it, for an agent that was
+        started after it began to wait. It has a `question` if that run asks one.
+        """
+        for line in await client.list_runs(states=_UNENDED, session_id=session_id):
+            if line.run_id in session.left:
+                continue
+            waiting = await _waiting_run(client, line.run_id)
+            if waiting is not None:
+                turn = await self._following(client, session_id, session, line.run_id)
+                if waiting.questions:
+                    turn.question = (waiting.run_id, waiting.questions[0])
                 return turn
         return None
 
-    async def _cancel_asking(self, client: AsyncClient, session_id: str, session: _Session) -> StopReason:
-        if session.turn is None or session.turn.question is None:
-            await self._say(session_id, "No run of this session asks a question.")
+    async def _cancel_waiting(self, client: AsyncClient, session_id: str, session: _Session) -> StopReason:
+        if session.turn is None:
+            await self._say(session_id, "No run of this session waits for you.")
             return "end_turn"
         await client.cancel_run(session.turn.run_id, "cancelled in the editor")
-        return await session.turn.follow()
+        return await self._follow(session, session.turn)
 
     async def _undo(self, client: AsyncClient, session_id: str) -> StopReason:
         runs = await client.list_runs(session_id=session_id, limit=1)
@@ -256,6 +292,23 @@ class EditorAgent:
     async def _announce_commands(self, session_id: str) -> None:
         commands = [AvailableCommand(name=name, description=words) for name, words in _COMMANDS.items()]
         await self._shown().session_update(session_id=session_id, update=update_available_commands(commands))
+
+
+async def _waiting_run(client: AsyncClient, run_id: str, levels: int = _MAX_LEVELS) -> Run | None:
+    """The run, or one at most `levels` below it, that waits for what an editor can ask; None if there is none."""
+    run = await client.get_run(run_id)
+    interrupted = run.state is RunState.SUSPENDED and any(
+        step.state is StepState.UNKNOWN for step in run.steps
+    )
+    if run.questions or run.approvals or interrupted:
+        return run
+    if levels == 0:
+        return None
+    # Runs below carry no session: they are found through the run that started them.
+    for line in await client.list_runs(states=_UNENDED, parent_run_id=run_id):
+        if (found := await _waiting_run(client, line.run_id, levels - 1)) is not None:
+            return found
+    return None
 
 
 def _folder(cwd: str) -> Path:

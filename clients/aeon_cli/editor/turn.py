@@ -2,9 +2,11 @@
 
 import asyncio
 from collections.abc import Coroutine
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from acp.exceptions import RequestError
 from acp.helpers import update_agent_message_text, update_agent_thought_text
 from acp.interfaces import Client as Editor
 from acp.schema import AgentThoughtChunk, PermissionOption, StopReason, ToolCallUpdate
@@ -25,6 +27,10 @@ from aeond_client.events import (
 from aeond_client.records.judgements import ApprovalRequest, Question
 from aeond_client.records.runs import Resolution, StepState
 from aeond_client.watching.following import Outage
+
+
+class _CannotAskError(Exception):
+    """The editor answered a permission request with an error."""
 
 
 class Turn:
@@ -152,15 +158,17 @@ class Turn:
             return
         if question.options:
             options = permissions.choices_of(question)
-            choice = await self._permission(permissions.shown_question(run_id, question), options)
+            choice = ""
+            with suppress(_CannotAskError):
+                choice = await self._permission(permissions.shown_question(run_id, question), options)
             if choice:
                 answer = question.options[int(choice)]
                 await self._settled(self._client.answer_run(run_id, answer, question.question_id))
                 return
-        await self._leave(run_id, question)
+        await self.ask_for_words(run_id, question)
 
-    async def _leave(self, run_id: str, question: Question) -> None:
-        """Ends the turn: the protocol has no request for words, so the next prompt is the answer."""
+    async def ask_for_words(self, run_id: str, question: Question) -> None:
+        """Shows the question and ends the turn: the protocol has no request for words, so the next prompt is the answer."""
         options = "".join(f"\n{number}. {option}" for number, option in enumerate(question.options, start=1))
         default = f"\n(default: {question.default})" if question.has_default else ""
         text = (
@@ -193,9 +201,12 @@ class Turn:
         self._finish("end_turn")
 
     async def _permission(self, shown: ToolCallUpdate, options: list[PermissionOption]) -> str:
-        response = await self._editor.request_permission(
-            session_id=self._session_id, tool_call=shown, options=options
-        )
+        try:
+            response = await self._editor.request_permission(
+                session_id=self._session_id, tool_call=shown, options=options
+            )
+        except (RequestError, ValueError) as error:  # ValueError: its answer has another form
+            raise _CannotAskError from error
         return permissions.chosen(response, options)
 
     async def _settled(self, decision: Coroutine[Any, Any, Any]) -> None:
@@ -230,6 +241,14 @@ class Turn:
         except AeondError as error:
             if self._outcome is not None and not self._outcome.done():
                 self._outcome.set_exception(error)
+        except _CannotAskError:  # no decision: another client can still make it
+            where = f"aeonctl show {self.run_id}"
+            await self._show(
+                update_agent_message_text(
+                    f"\n\nThe run waits for your decision, but the editor cannot ask: aeonctl approvals, or {where}."
+                )
+            )
+            self._finish("end_turn")
 
     def _finish(self, reason: StopReason) -> None:
         if self._outcome is not None and not self._outcome.done():

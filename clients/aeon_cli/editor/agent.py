@@ -59,7 +59,9 @@ class _Session:
     turn: Turn | None = None
     prompting: bool = False
     cancelled: bool = False
-    left: set[str] = field(default_factory=set)  # runs whose turn ended although they still wait
+    left: set[str] = field(
+        default_factory=set
+    )  # runs whose turn ended before they did: their decisions are not asked again
 
 
 class EditorAgent:
@@ -222,10 +224,11 @@ class EditorAgent:
         return await self._follow(session, session.turn)
 
     async def _follow(self, session: _Session, turn: Turn) -> StopReason:
-        reason = await turn.follow()
-        if not turn.ended and turn.question is None:
-            session.left.add(turn.run_id)
-        return reason
+        try:
+            return await turn.follow()
+        finally:
+            if not turn.ended and turn.question is None:
+                session.left.add(turn.run_id)
 
     async def _following(self, client: AsyncClient, session_id: str, session: _Session, run_id: str) -> Turn:
         effects = {tool.name: tool.effect for tool in await client.list_tools()}
@@ -245,10 +248,8 @@ class EditorAgent:
         started after it began to wait. It has a `question` if that run asks one.
         """
         for line in await client.list_runs(states=_UNENDED, session_id=session_id):
-            if line.run_id in session.left:
-                continue
             waiting = await _waiting_run(client, line.run_id)
-            if waiting is not None:
+            if waiting is not None and (waiting.questions or line.run_id not in session.left):
                 turn = await self._following(client, session_id, session, line.run_id)
                 if waiting.questions:
                     turn.question = (waiting.run_id, waiting.questions[0])

@@ -148,7 +148,7 @@ def top(context: click.Context, /, once: bool, seconds: float, as_json: bool) ->
     """Watch the daemon at work.
 
     Shows load, engine, speed, memory, and the unfinished runs with the steps that are executed now, until it is
-    interrupted. With --json, one object per look. With the option --admin of aeonctl, the runs of all users.
+    interrupted. With --json, one object per look, and none while the daemon does not respond. With the option --admin of aeonctl, the runs of all users.
     """
     from threading import Event
 

@@ -1,6 +1,7 @@
 """One look at the daemon: its load, its engine, and its unfinished runs with their current steps."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -8,6 +9,7 @@ from aeon_cli.text import symbols
 from aeon_cli.text.printable import one_line
 from aeon_cli.text.timestamps import how_long_ago
 from aeon_cli.text.titles import counted, duration_in_words, size_in_words, title_of
+from aeond_client.errors import NotFoundError
 from aeond_client.records.daemon import DaemonStatus
 from aeond_client.records.runs import Run, RunState, RunSummary, StepState
 
@@ -58,8 +60,14 @@ def read_overview(client: "Client", most: int = MOST_RUNS, before: Overview | No
     for state in _UNFINISHED:
         if len(summaries) <= most:
             summaries += client.list_runs(states=[state], limit=most + 1 - len(summaries))
-    lines = tuple(_line(summary, client.get_run(summary.run_id)) for summary in summaries[:most])
+    lines = tuple(_lines(client, summaries[:most]))
     return Overview(status, _speed(status, before), lines, len(summaries) > most)
+
+
+def _lines(client: "Client", summaries: Sequence[RunSummary]) -> Iterator[RunLine]:
+    for summary in summaries:
+        with suppress(NotFoundError):  # deleted since the list was read
+            yield _line(summary, client.get_run(summary.run_id))
 
 
 def lines_of(shown: Overview) -> list[str]:

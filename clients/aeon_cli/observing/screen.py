@@ -36,9 +36,11 @@ def show_once(client: "Client", *, as_json: bool) -> None:
 
 
 def follow(client: "Client", seconds: float, *, as_json: bool, stop: Event) -> None:
-    """Looks every `seconds` until `stop` is set. While the daemon does not answer, the last look stays and says so."""
+    """Looks every `seconds` until `stop` is set. While the daemon does not answer, the last look stays and says so; as
+    JSON, nothing is printed.
+    """
     if as_json:
-        _repeat(client, seconds, stop, lambda shown, _note: print_json(shown) if shown else None)
+        _repeat(client, seconds, stop, lambda: MOST_RUNS, _print)
         return
     terminal = look_at(sys.stdout)
     console = Console(
@@ -54,26 +56,35 @@ def follow(client: "Client", seconds: float, *, as_json: bool, stop: Event) -> N
             client,
             seconds,
             stop,
+            _most,
             lambda shown, note: live.update(_drawn(shown, note, look_at(sys.stdout)), refresh=True),
         )
 
 
 def _repeat(
-    client: "Client", seconds: float, stop: Event, draw: Callable[[Overview | None, str], object]
+    client: "Client",
+    seconds: float,
+    stop: Event,
+    most: Callable[[], int],
+    draw: Callable[[Overview | None, str], object],
 ) -> None:
     shown: Overview | None = None
     while not stop.is_set():
         note = ""
         try:
-            shown = read_overview(client, _most(), shown)
+            shown = read_overview(client, most(), shown)
         except (errors.NoDaemonError, errors.UnavailableError, errors.TimedOutError) as error:
             if shown is None:
                 raise
             note = error.message
-        except errors.NotFoundError:  # a run was deleted between the list and the look at it
-            continue
         draw(shown, note)
         stop.wait(seconds)
+
+
+def _print(shown: Overview | None, note: str) -> None:
+    if shown is not None and not note:
+        print_json(shown)
+        sys.stdout.flush()  # the reader of a pipe gets each look at its time
 
 
 def _most() -> int:

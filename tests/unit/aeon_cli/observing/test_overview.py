@@ -7,6 +7,7 @@ import pytest
 
 from aeon_cli.observing.overview import Overview, RunLine, lines_of, read_overview, rows_of
 from aeond_client.client import Client
+from aeond_client.errors import NotFoundError
 from aeond_client.records.daemon import DaemonStatus
 from aeond_client.records.judgements import ApprovalRequest, Question
 from aeond_client.records.models import Engine, EngineMetrics
@@ -98,6 +99,19 @@ def test_runs_at_work_come_first_and_the_list_is_bounded() -> None:
     assert [line.run_id for line in shown.runs] == ["r1", "p0", "p1"]
     assert shown.more_runs
     assert not look(working("r1"), most=3).more_runs
+
+
+def test_a_run_that_is_deleted_during_the_look_is_left_out() -> None:
+    """A run that is in the list and no longer exists does not end the look at the others."""
+
+    class Deleting(SomeRuns):
+        def get_run(self, run_id: str) -> Run:
+            if run_id == "r1":
+                raise NotFoundError("The run does not exist.", reason="RUN_NOT_FOUND")
+            return super().get_run(run_id)
+
+    shown = read_overview(cast("Client", Deleting(working("r1"), working("r2"))))
+    assert [line.run_id for line in shown.runs] == ["r2"]
 
 
 def test_the_head_shows_daemon_engine_and_load() -> None:

@@ -1,11 +1,12 @@
 """Building blocks of structured concurrency."""
 
+import logging
 from typing import Self
 
 import anyio
 import pytest
 
-from aeond.concurrency import BackgroundTasks, closing, first_of
+from aeond.concurrency import BackgroundTasks, closing, connection_boundary, first_of
 
 
 class Ticking(BackgroundTasks):
@@ -55,6 +56,19 @@ async def test_the_first_of_several_waits_ends_all_of_them() -> None:
         assert not ended
         event.set()
     assert ended == ["forever"]
+
+
+async def test_a_connection_boundary_logs_errors_and_passes_cancellation_through(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """An error inside is logged and suppressed; a cancelled block ends as cancelled."""
+    with connection_boundary(logging.getLogger("test")):
+        int("an internal error")
+    with anyio.CancelScope() as scope:
+        scope.cancel()
+        with connection_boundary(logging.getLogger("test")):
+            await anyio.sleep_forever()
+    assert (scope.cancelled_caught, "ValueError" in caplog.text) == (True, True)
 
 
 async def test_closing_leaves_alone_what_cannot_be_closed() -> None:

@@ -24,10 +24,13 @@ type ServeOptions struct {
 	Accepted func(names []string)
 }
 
-// How long the goodbye waits for the daemon, and how many results are kept for a daemon that may lack them.
 const (
+	// How long the goodbye waits for the daemon.
 	goodbyeTime = 5 * time.Second
+	// The number of results that are kept for a daemon that may lack them.
 	keptResults = 64
+	// As much as the daemon accepts; a message that is far larger would end the stream.
+	maxDataBytes = 1 << 20
 )
 
 // ServeTools offers tools to the runs of this user until ctx ends; then it withdraws them and returns nil. A daemon that
@@ -228,6 +231,9 @@ func resultOf(ctx context.Context, tool Tool, started *pb.ToolCallStarted) (resu
 	data, err := json.Marshal(returned.Data)
 	if err != nil {
 		return failed("TOOL_RAISED", err)
+	}
+	if len(data) > maxDataBytes {
+		return failed("OUTPUT_TOO_LARGE", fmt.Sprintf("the result has more than %d bytes of JSON", maxDataBytes))
 	}
 	return &pb.ToolResult{Success: true, DataJson: string(data)}
 }

@@ -113,6 +113,35 @@ def test_a_name_that_is_taken_is_an_error_with_its_place(daemon: DaemonProcess) 
     assert (raised.value.reason, raised.value.field) == ("TOOL_EXISTS", "offer.tools[0].name")
 
 
+@tool(effect="read")
+def bad(kind: str) -> object:
+    """Has a result that the daemon cannot accept."""
+    match kind:
+        case "long":
+            return "x" * (5 << 20)
+        case "surrogate":
+            return "\ud800"
+        case _:
+            raise OSError("\udcff cannot be read")
+
+
+@pytest.mark.parametrize(
+    ("kind", "reason", "error"),
+    [
+        ("long", "OUTPUT_TOO_LARGE", "1048576 bytes"),
+        ("surrogate", "OUTPUT_INVALID", "not valid JSON"),
+        ("raised", "TOOL_RAISED", "? cannot be read"),
+    ],
+)
+def test_a_bad_result_fails_its_call_alone(daemon: DaemonProcess, kind: str, reason: str, error: str) -> None:
+    """The call fails with the cause, and the program serves its tools on."""
+    with Client(daemon.socket) as client, ServedTools([bad, greet], socket=daemon.socket):
+        result = client.call_tool("bad", {"kind": kind})
+        assert (result.success, result.reason) == (False, reason)
+        assert error in result.error
+        assert client.call_tool("greet", {"name": "Di"}).data == "Hello, Di!"
+
+
 async def test_async_functions_run_on_the_event_loop(daemon: DaemonProcess) -> None:
     """A failure that an async function raises is a result with its reason."""
 

@@ -23,7 +23,7 @@ from tests.support.daemon_process import DaemonProcess
 from tests.support.stubs import Stub, environment
 
 TEXT = 'Grüße, 世界 "\\\n\U0001f30d'
-TOOLS = ("suite_break", "suite_echo", "suite_hold", "suite_refuse")
+TOOLS = ("suite_break", "suite_echo", "suite_flood", "suite_hold", "suite_refuse")
 
 
 @dataclass(frozen=True)
@@ -133,6 +133,8 @@ def _orderly(
         match case.happens:
             case "calls":
                 _calls(stub, client)
+            case "flood":
+                _flood(client)
             case "turns":
                 _turns(case, served, client)
             case "cancel":
@@ -164,6 +166,11 @@ def _calls(stub: Stub, client: Client) -> None:
     assert "no such page" in refused.error
     assert "broken" in broken.error
     assert (refused.reason, broken.reason) == (stub.failures or ("PAGE_UNKNOWN", "TOOL_RAISED"))
+
+
+def _flood(client: Client) -> None:
+    assert client.call_tool("suite_flood").reason == "OUTPUT_TOO_LARGE"
+    assert client.call_tool("suite_echo", {"text": TEXT}).data == {"text": TEXT}
 
 
 def _turns(case: ServingCase, served: Serving, client: Client) -> None:

@@ -7,6 +7,8 @@ from contextlib import suppress
 
 from aeond_client import CallContext, ServedTools, ToolFailure, tool
 
+FLOOD_BYTES = 20 << 20
+
 _lock = threading.Lock()
 _held: list[threading.Event] = []
 
@@ -29,6 +31,12 @@ def suite_break() -> None:
     raise ValueError("broken")
 
 
+@tool(effect="read")
+def suite_flood() -> str:
+    """Returns more than the daemon accepts."""
+    return "x" * FLOOD_BYTES
+
+
 @tool(effect="write_outside")
 def suite_hold(context: CallContext) -> dict[str, str]:
     """Waits for the word release."""
@@ -47,7 +55,7 @@ def suite_hold(context: CallContext) -> dict[str, str]:
 
 def serve() -> None:
     """Serves until SIGINT."""
-    tools = [suite_echo, suite_refuse, suite_break, suite_hold]
+    tools = [suite_echo, suite_refuse, suite_break, suite_flood, suite_hold]
     with suppress(KeyboardInterrupt), ServedTools(tools, source="suite", max_calls=2) as served:
         _print({"serving": [tool.spec.name for tool in tools]})
         threading.Thread(target=_release, daemon=True).start()

@@ -6,6 +6,7 @@ from typing import assert_never
 
 from aeond.api.v1 import tools_pb2 as pb
 from aeond.domain.runs.run import Caller
+from aeond.domain.tools import ToolResult
 from aeond.errors import AeondError, InvalidInputError
 from aeond.ports.serving import CallCancelled, CallStarted, OfferAccepted, ServedTools, ToClient
 from aeond.server.calls import ToolCalls
@@ -78,7 +79,7 @@ class ToolExchange:
             case "ended" if self._offered:
                 checks.required(request.ended, "result", "ended.result")
                 call_id = checks.word(request.ended.call_id, "ended.call_id", MAX_CALL_ID_CHARS)
-                self._served.end_call(call_id, TOOL_RESULT.read(request.ended.result, "ended.result"))
+                self._served.end_call(call_id, _result(request.ended.result))
             case _:
                 raise InvalidInputError(
                     "the first message must offer the tools, and each message must be set",
@@ -98,6 +99,19 @@ class ToolExchange:
 
     def close(self) -> None:
         self._served.close()
+
+
+def _result(message: pb.ToolResult) -> ToolResult:
+    """The result of a call. One that is out of form fails that call alone: the stream has other tools and calls."""
+    try:
+        return TOOL_RESULT.read(message, "result")
+    except InvalidInputError as error:
+        too_large = error.reason in {"TOO_LONG", "TOO_MANY"}
+        return ToolResult(
+            success=False,
+            error=f"the tool's {error.message}",
+            reason="OUTPUT_TOO_LARGE" if too_large else "OUTPUT_INVALID",
+        )
 
 
 def _to_client(message: ToClient) -> pb.ServeToolsResponse:

@@ -11,6 +11,8 @@ from aeond_client.serving.client_tool import CallContext, ClientTool, ToolFailur
 
 METHOD = methods_of(tools_pb2.DESCRIPTOR)["ServeTools"]
 MAX_ERROR_CHARS = 2_000
+# As much as the daemon accepts; a message that is far larger would end the stream.
+MAX_DATA_BYTES = 1 << 20
 
 
 def offer(source: str, tools: list[ClientTool]) -> tools_pb2.ServeToolsRequest:
@@ -41,10 +43,16 @@ def _spec(spec: ToolSpec) -> tools_pb2.ToolSpec:
 
 
 def ended(call_id: str, result: ToolResult) -> tools_pb2.ServeToolsRequest:
+    """ToolFailure (reason OUTPUT_TOO_LARGE) for a result that the daemon would not accept."""
+    data = json_text(result.data) if result.success else ""
+    if len(data.encode()) > MAX_DATA_BYTES:
+        raise ToolFailure(f"the result has more than {MAX_DATA_BYTES} bytes of JSON", "OUTPUT_TOO_LARGE")
     wire = tools_pb2.ToolResult(
         success=result.success,
-        data_json=json_text(result.data) if result.success else "",
-        error=result.error[:MAX_ERROR_CHARS],
+        data_json=data,
+        error=result.error[:MAX_ERROR_CHARS]
+        .encode(errors="replace")
+        .decode(),  # a file name may not be UTF-8
         reason=result.reason,
         effects=[
             tools_pb2.RecordedEffect(kind=effect.kind, target=effect.target, detail=effect.detail)

@@ -66,6 +66,8 @@ void serve(aeond::Client& client) {
   });
   auto broken = tool("suite_break", EFFECT_READ,
                      [](const aeond::ToolCall&) -> std::string { throw std::runtime_error("broken"); });
+  auto flood = tool("suite_flood", EFFECT_READ,
+                    [](const aeond::ToolCall&) { return '"' + std::string(20 << 20, 'x') + '"'; });
   aeond::ServeOptions options;
   options.source = "suite";
   options.max_calls = 2;
@@ -76,7 +78,7 @@ void serve(aeond::Client& client) {
     for (const auto& name : names) list += (list.empty() ? "\"" : ",\"") + name + "\"";
     std::cout << "{\"serving\":[" << list << "]}" << std::endl;
   };
-  aeond::ToolServer server(client, {echo, refuse, broken, tool("suite_hold", EFFECT_WRITE_OUTSIDE, hold)}, options);
+  aeond::ToolServer server(client, {echo, refuse, broken, flood, tool("suite_hold", EFFECT_WRITE_OUTSIDE, hold)}, options);
   std::thread(release).detach();
   std::thread stopping([&server] {
     sigset_t interrupts;

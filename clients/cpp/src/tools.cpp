@@ -17,6 +17,7 @@ using std::chrono::system_clock;
 constexpr std::chrono::seconds goodbye_time{5};  // that the daemon has to end the stream
 constexpr std::size_t kept_results = 64;         // for a daemon that may lack them
 constexpr std::size_t max_error_bytes = 2'000;
+constexpr std::size_t max_data_bytes = 1 << 20;  // that the daemon accepts; far more would end the stream
 
 ToolResult failed(const std::string& reason, std::string error) {
   if (error.size() > max_error_bytes) {
@@ -201,7 +202,10 @@ void ToolServer::carry_out(ToolCall call, std::string tool) {
   if (!call.cancelled()) {
     --free_;
     lock.unlock();
-    const auto result = result_of(call, tool);
+    auto result = result_of(call, tool);
+    // The daemon cannot read a message with other bytes, and would end the stream.
+    if (!ToolResult().ParseFromString(result.SerializeAsString()))
+      result = failed("OUTPUT_INVALID", "the result is not UTF-8");
     lock.lock();
     ++free_;
     const auto found = running_.find(call.call_id);
@@ -226,6 +230,8 @@ ToolResult ToolServer::result_of(const ToolCall& call, const std::string& tool) 
     ToolResult result;
     result.set_data_json(found->second.execute(call));
     result.set_success(true);
+    if (result.data_json().size() > max_data_bytes)
+      return failed("OUTPUT_TOO_LARGE", "the result has more than " + std::to_string(max_data_bytes) + " bytes of JSON");
     return result;
   } catch (const ToolFailure& failure) {
     return failed(failure.reason, failure.what());

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"strings"
 	"sync"
 
 	"aeond.internal/client"
@@ -44,6 +45,9 @@ func serve(client *aeond.Client) error {
 		}),
 		made("suite_break", "read", nil, func(context.Context, map[string]any) (any, error) {
 			return nil, errors.New("broken")
+		}),
+		made("suite_flood", "read", nil, func(context.Context, map[string]any) (any, error) {
+			return strings.Repeat("x", 20<<20), nil
 		}),
 		made("suite_hold", "write_outside", nil, hold),
 	}

@@ -32,6 +32,7 @@ const TOOLS: Tool[] = [
     effect: "read",
     execute: () => Promise.reject(new Error("broken")),
   },
+  { name: "suite_flood", description: "Of the suite.", effect: "read", execute: () => "x".repeat(20 << 20) },
   { name: "suite_hold", description: "Of the suite.", effect: "write_outside", execute: hold },
 ];
 

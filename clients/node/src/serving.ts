@@ -84,6 +84,8 @@ const GOODBYE_MS = 5_000;
 /** The number of results that are kept for a daemon that may lack them. */
 const KEPT_RESULTS = 64;
 const MAX_ERROR_CHARS = 2_000;
+/** As much as the daemon accepts; a message that is far larger would end the stream. */
+const MAX_DATA_BYTES = 1 << 20;
 
 export class ToolServer {
   private readonly tools: Map<string, Tool>;
@@ -217,7 +219,10 @@ async function resultOf(
     if (!tool || !call) throw new ToolFailure("this program has no such tool", "TOOL_NOT_FOUND");
     const context = { callId: call.callId, runId, stepId, timeoutMs: timeoutSeconds * 1_000, signal };
     const data = await tool.execute(JSON.parse(call.argumentsJson || "{}"), context);
-    return { success: true, dataJson: JSON.stringify(data ?? null) };
+    const dataJson = JSON.stringify(data ?? null);
+    if (Buffer.byteLength(dataJson) > MAX_DATA_BYTES)
+      throw new ToolFailure(`the result has more than ${MAX_DATA_BYTES} bytes of JSON`, "OUTPUT_TOO_LARGE");
+    return { success: true, dataJson };
   } catch (thrown) {
     const reason = thrown instanceof ToolFailure ? thrown.reason : "TOOL_RAISED";
     const error = thrown instanceof Error ? thrown.message : String(thrown);

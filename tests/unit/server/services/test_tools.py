@@ -1,10 +1,14 @@
 import json
 import os
+from collections.abc import Sequence
 
 import grpc
 import pytest
 
 from aeond.api.v1 import tools_pb2
+from aeond.domain.tools import ToolResult, ToolSpec
+from aeond.ports.serving import ToClient
+from aeond.server.services.tools import ToolExchange
 from tests.support.api_world import ApiWorld, Stubs, refused
 
 INVALID = grpc.StatusCode.INVALID_ARGUMENT
@@ -74,3 +78,49 @@ async def test_a_call_out_of_form_is_refused(
     """A call that cannot be made is INVALID_ARGUMENT with its field."""
     async with refused(INVALID, reason, field):
         await client.tools.InvokeTool(request_)
+
+
+class Delivered:
+    """The daemon's end of a stream that serves tools: keeps the results."""
+
+    def __init__(self) -> None:
+        self.results: dict[str, ToolResult] = {}
+
+    def offer(self, source: str, specs: Sequence[ToolSpec]) -> None:
+        pass
+
+    def end_call(self, call_id: str, result: ToolResult) -> None:
+        self.results[call_id] = result
+
+    async def next(self) -> ToClient | None:
+        return None
+
+    def close(self) -> None:
+        pass
+
+
+@pytest.mark.parametrize(
+    ("result", "reason", "error"),
+    [
+        (tools_pb2.ToolResult(data_json=f'"{"x" * (1 << 20)}"'), "OUTPUT_TOO_LARGE", "1048576 bytes"),
+        (tools_pb2.ToolResult(taint=["t"] * 17), "OUTPUT_TOO_LARGE", "the limit is 16"),
+        (tools_pb2.ToolResult(data_json="plain text"), "OUTPUT_INVALID", "not valid JSON"),
+        (tools_pb2.ToolResult(data_json='{"a": 1, "a": 2}'), "OUTPUT_INVALID", "key 'a' twice"),
+        (tools_pb2.ToolResult(data_json=r'"\ud800"'), "OUTPUT_INVALID", "not valid JSON"),
+    ],
+    ids=["too long", "too many", "not JSON", "duplicate key", "lone surrogate"],
+)
+def test_a_result_out_of_form_fails_its_call_alone(
+    result: tools_pb2.ToolResult, reason: str, error: str
+) -> None:
+    """The call has failed with the cause, and the stream takes the results of other calls."""
+    served = Delivered()
+    exchange = ToolExchange(served, os.getpid())
+    exchange.receive(tools_pb2.ServeToolsRequest(offer=tools_pb2.ToolOffer()))
+    result.success = True
+    for call_id, given in (("c-1", result), ("c-2", tools_pb2.ToolResult(success=True, data_json="1"))):
+        ended = tools_pb2.ToolCallEnded(call_id=call_id, result=given)
+        exchange.receive(tools_pb2.ServeToolsRequest(ended=ended))
+    failed = served.results["c-1"]
+    assert (failed.success, failed.reason, served.results["c-2"].data) == (False, reason, 1)
+    assert error in failed.error

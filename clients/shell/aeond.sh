@@ -3,9 +3,10 @@
 #
 #     aeond_ask "What is 17.5% of 2400?" | jq -r '.answerComposed.answer.text // empty'
 #
-# They need `buf`, which reads the contract from the daemon through server reflection, and `jq`. Events and runs are
+# They need bash 4.4, and `buf`, which reads the contract from the daemon through server reflection, and `jq`. Events and runs are
 # lines of JSON as protobuf defines it. A failed call prints `REASON FIELD: message` to standard error, and its exit
-# status is the code of gRPC (5: NOT_FOUND). Every wait has a deadline and every retry a limit:
+# status is the code of gRPC (5: NOT_FOUND). Scripts may use `set -euo pipefail`: `local -` restores the options of the
+# caller. Every wait has a deadline and every retry a limit:
 AEOND_CALL_SECONDS=${AEOND_CALL_SECONDS:-30}          # deadline of each attempt of a call
 AEOND_ATTEMPTS=${AEOND_ATTEMPTS:-6}                   # attempts of a call that is safe to repeat
 AEOND_PATIENCE_SECONDS=${AEOND_PATIENCE_SECONDS:-60}  # how long a watch waits for a daemon that has gone away
@@ -13,9 +14,11 @@ AEOND_STREAM_SECONDS=${AEOND_STREAM_SECONDS:-600}     # a stream is renewed afte
 
 # aeond_ask TEXT: creates a run and prints its events.
 aeond_ask() {
-  local run
-  run=$(aeond_create "$(jq -cn --arg text "$1" '{request: {$text}}')") || return
-  aeond_watch "$(jq -r .runId <<<"$run")"
+  local - run opened
+  set +eu +o pipefail
+  opened=$(_aeond_opened) || return
+  run=$(_AEOND_OPENED=$opened aeond_create "$(jq -cn --arg text "$1" '{request: {$text}}')") || return
+  _AEOND_OPENED=$opened aeond_watch "$(jq -r .runId <<<"$run")"
 }
 
 # aeond_create REQUEST: prints the run of a CreateRunRequest in JSON. Without a requestId it gets a random one, so that
@@ -44,10 +47,12 @@ aeond_cancel() { _aeond_repeat CancelRun "$(jq -cn --arg runId "$1" --arg reason
 # aeond_watch RUN_ID [AFTER_SEQ]: prints the events after that one, without gaps or duplicates, across lost connections
 # and restarts of the daemon. To resume later, keep the last seq. Events without seq are live updates.
 aeond_watch() {
-  local run_id=$1 first=${2:-0} last=${2:-0} try=0 lost=0 code opened problem seq ended event
+  local - run_id=$1 first=${2:-0} last=${2:-0} try=0 lost=0 code began socket problem seq ended event
+  set +eu +o pipefail
+  socket=$(_aeond_opened) || return
   problem=$(mktemp) || return
   while :; do
-    opened=$SECONDS
+    began=$SECONDS code=14
     # Each line is `SEQ ENDED EVENT`; the last one is the code with which the stream ended.
     while read -r seq ended event; do
       [[ $seq == code ]] && code=$ended && break
@@ -57,7 +62,7 @@ aeond_watch() {
       ((seq > 0)) && last=$seq try=0 lost=0
       [[ $ended == true ]] && code=0 && break 2
     done < <(
-      _aeond_call WatchRun "$(jq -cn --arg runId "$run_id" --arg afterSeq "$last" '$ARGS.named')" \
+      _aeond_call "$socket" WatchRun "$(jq -cn --arg runId "$run_id" --arg afterSeq "$last" '$ARGS.named')" \
         "$AEOND_STREAM_SECONDS" 2>"$problem" |
         jq --unbuffered -r '.events[] | "\(.seq // 0) \(has("runEnded")) \(tojson)"'
       echo "code ${PIPESTATUS[0]}"
@@ -65,8 +70,8 @@ aeond_watch() {
     ((code == 0 && first > 0 && first == last)) && break # the run had ended before this watch began
     ((code == 0)) && code=14 # the stream ended before the run did
     _aeond_is_lost "$code" "$problem" || break
-    ((lost == 0 || SECONDS - opened >= 5)) && lost=$SECONDS try=0
-    ((code == 4 && SECONDS - opened >= 5)) && continue # an idle stream is renewed
+    ((lost == 0 || SECONDS - began >= 5)) && lost=$SECONDS try=0
+    ((code == 4 && SECONDS - began >= 5)) && continue # an idle stream is renewed
     ((SECONDS - lost >= AEOND_PATIENCE_SECONDS)) && break
     sleep "$(_aeond_delay $((++try)) 20 500)"
   done
@@ -87,13 +92,14 @@ _aeond_is_lost() {
 
 # _aeond_repeat METHOD REQUEST: makes a call, up to AEOND_ATTEMPTS times while the daemon is away; prints the run.
 _aeond_repeat() {
-  local try code problem
+  local - try code socket problem
+  set +eu +o pipefail
+  socket=$(_aeond_opened) || return
   problem=$(mktemp) || return
   for ((try = 1; ; try++)); do
-    _aeond_call "$1" "$2" "$AEOND_CALL_SECONDS" 2>"$problem" | jq -c .run
+    _aeond_call "$socket" "$1" "$2" "$AEOND_CALL_SECONDS" 2>"$problem" | jq -c .run
     code=${PIPESTATUS[0]}
     ((code == 14 && try < AEOND_ATTEMPTS)) || break
-    grep -q ^NO_DAEMON "$problem" && break
     sleep "$(_aeond_delay "$try" 50 2000)"
   done
   ((code == 0)) || cat "$problem" >&2
@@ -101,15 +107,17 @@ _aeond_repeat() {
   return "$code"
 }
 
-# _aeond_call METHOD REQUEST SECONDS: one call, its responses as JSON, its problem as one line on standard error.
+# _aeond_call SOCKET METHOD REQUEST SECONDS: one call, its responses as JSON, its problem as one line on standard error.
 _aeond_call() {
-  local socket
-  socket=$(_aeond_socket) || return
   {
-    buf curl --verbose --protocol grpc --reflect-protocol grpc-v1alpha --unix-socket "$socket" --timeout "$3s" \
-      --data "$2" "http://localhost/aeond.api.v1.RunService/$1" 2>&1 >&3 3>&- | _aeond_problem >&2
+    _aeond_curl "$@" 2>&1 >&3 3>&- | _aeond_problem >&2
     _aeond_status "${PIPESTATUS[@]}"
   } 3>&1
+}
+
+_aeond_curl() {
+  buf curl --verbose --protocol grpc --reflect-protocol grpc-v1alpha --unix-socket "$1" --timeout "$4s" --data "$3" \
+    "http://localhost/aeond.api.v1.RunService/$2"
 }
 
 # buf's exit status is eight times the code of gRPC, or less than eight if it could not call at all: because the request
@@ -136,15 +144,18 @@ _aeond_delay() {
   printf '%d.%03d' $((wait / 1000)) $((wait % 1000))
 }
 
-# The socket in use: $AEOND_SOCKET, else that of the user's daemon, else that of the system's.
-_aeond_socket() {
+# The first socket on which a daemon is listening: $AEOND_SOCKET, else that of the user's daemon, else that of the system's.
+# A watch, or a call with its repeats, stays with it, as one client does in the other languages.
+_aeond_opened() {
+  [[ ${_AEOND_OPENED:-} ]] && printf '%s' "$_AEOND_OPENED" && return
   local session=${XDG_RUNTIME_DIR:-/run/user/$UID} path
   local user=$session/aeond/aeond.sock
   [[ ${XDG_STATE_HOME:-} == /* ]] || local XDG_STATE_HOME=$HOME/.local/state
   [[ -d $session ]] || user=$XDG_STATE_HOME/aeond/run/aeond.sock
   for path in "${AEOND_SOCKET:-$user}" "${AEOND_SOCKET:-/run/aeond/aeond.sock}"; do
-    [[ -S $path ]] && printf '%s' "$path" && return
+    # A daemon that was killed leaves its socket, to which no request can be sent.
+    [[ -S $path ]] && _aeond_curl "$path" GetRun "{}" 5 2>&1 | grep -q ' > .*POST' && printf '%s' "$path" && return
   done
-  echo "NO_DAEMON: no socket at ${AEOND_SOCKET:-$user}; start a daemon, or set AEOND_SOCKET" >&2
+  echo "NO_DAEMON: no daemon is listening on ${AEOND_SOCKET:-$user}; start a daemon, or set AEOND_SOCKET" >&2
   return 14
 }

@@ -1,7 +1,8 @@
 """Every client against the same daemon: the same cases, the same transcripts."""
 
+import socket as net
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import ExitStack, asynccontextmanager
+from contextlib import ExitStack, asynccontextmanager, closing
 from functools import partial
 from pathlib import Path
 
@@ -74,7 +75,12 @@ def settings_of(case: Case, socket: Path, folder: Path) -> dict[str, str]:
         (folder / "aeond").mkdir()
         (folder / "aeond" / "aeond.sock").symlink_to(socket)
         return environment(XDG_RUNTIME_DIR=str(folder))
-    return environment(AEOND_SOCKET=str(folder / "none" if case.socket == "none" else socket))
+    if case.socket in {"none", "dead"}:
+        socket = folder / case.socket
+    if case.socket == "dead":
+        with closing(net.socket(net.AF_UNIX)) as left:
+            left.bind(str(socket))
+    return environment(AEOND_SOCKET=str(socket))
 
 
 def held(stub: Stub, case: Case, daemon: DaemonProcess, socket: Path, run_id: str) -> Conversation:

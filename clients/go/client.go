@@ -18,6 +18,7 @@ import (
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/backoff"
+	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/protobuf/proto"
 
@@ -53,6 +54,9 @@ type Client struct {
 	connections []*grpc.ClientConn
 	// A stream that is not read must not delay a call, so the two have connections of their own.
 	calls, streams pb.RunServiceClient
+	// Done once the client was closed.
+	open  context.Context
+	close context.CancelFunc
 }
 
 // Open returns a connection to the first socket on which a daemon is listening, or an *Error with reason NO_DAEMON.
@@ -66,6 +70,7 @@ func Open(options Options) (*Client, error) {
 		return nil, err
 	}
 	client := &Client{options: options, socket: socket}
+	client.open, client.close = context.WithCancel(context.Background())
 	for _, stub := range []*pb.RunServiceClient{&client.calls, &client.streams} {
 		connection, err := dial(socket)
 		if err != nil {
@@ -78,8 +83,9 @@ func Open(options Options) (*Client, error) {
 	return client, nil
 }
 
-// Close ends the connection and every watch; runs continue.
+// Close ends the connection and every watch, with the reason CLIENT_CLOSED, which later calls have, too; runs continue.
 func (c *Client) Close() {
+	c.close()
 	for _, connection := range c.connections {
 		connection.Close()
 	}
@@ -165,11 +171,32 @@ func call[Request any, Response interface{ GetRun() *Run }](
 		if err == nil {
 			return response.GetRun(), nil
 		}
-		failed := errorOf(err, trailer)
+		failed := c.errorOf(err, trailer)
 		if attempt >= c.options.Attempts || !failed.mayRepeat(repeatable) ||
-			!sleep(ctx, delay(attempt, 50*time.Millisecond, 2*time.Second, failed.RetryAfter)) {
+			!c.sleep(ctx, delay(attempt, 50*time.Millisecond, 2*time.Second, failed.RetryAfter)) {
 			return nil, failed
 		}
+	}
+}
+
+// errorOf is like the function, and tells the loss of a connection from its end.
+func (c *Client) errorOf(err error, trailer metadata.MD) *Error {
+	failed := errorOf(err, trailer)
+	if failed.Reason == "CONNECTION_LOST" && c.open.Err() != nil {
+		return &Error{Code: codes.Canceled, Reason: "CLIENT_CLOSED", Message: "the client was closed"}
+	}
+	return failed
+}
+
+// sleep is like the function, but ends at once when the client is closed, which the next attempt reports.
+func (c *Client) sleep(ctx context.Context, pause time.Duration) bool {
+	limited, cancel := context.WithTimeout(c.open, pause)
+	defer cancel()
+	select {
+	case <-limited.Done():
+		return true
+	case <-ctx.Done():
+		return false
 	}
 }
 

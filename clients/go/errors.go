@@ -71,7 +71,7 @@ func (e *Error) mayRepeat(repeatable bool) bool {
 func (e *Error) mayFollowOn() bool {
 	switch e.Code {
 	case codes.Unavailable, codes.Canceled, codes.DeadlineExceeded, codes.ResourceExhausted:
-		return true
+		return e.Reason != "CLIENT_CLOSED"
 	default:
 		return false
 	}

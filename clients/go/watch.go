@@ -131,7 +131,7 @@ func (w *Watch) receive() {
 		stream, err := w.client.streams.WatchRun(limited, request)
 		w.cancel = cancel
 		if err != nil {
-			w.lost(errorOf(err, nil))
+			w.lost(w.client.errorOf(err, nil))
 			return
 		}
 		// The daemon sends the header when it accepts the watch, before any event. Its error is also Recv's.
@@ -147,7 +147,7 @@ func (w *Watch) receive() {
 	case errors.Is(err, io.EOF):
 		w.lost(broken("STREAM_ENDED", "the stream ended before the run did"))
 	default:
-		w.lost(errorOf(err, w.stream.Trailer()))
+		w.lost(w.client.errorOf(err, w.stream.Trailer()))
 	}
 }
 
@@ -221,7 +221,7 @@ func (w *Watch) lost(failed *Error) {
 	if pause > left {
 		pause = left
 	}
-	if left <= 0 || !sleep(w.ctx, pause) {
+	if left <= 0 || !w.client.sleep(w.ctx, pause) {
 		w.err = failed
 	}
 }

@@ -120,6 +120,7 @@ def converse(
     operands = {
         "ask": (case.request_json,) if case.request else (),
         "watch": (run_id, str(case.after)),
+        "close": (run_id,),
         "cancel": (run_id, REASON),
     }
     with _program(stub.command(case.command, *operands[case.command]), settings) as (program, stderr):

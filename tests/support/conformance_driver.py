@@ -2,6 +2,7 @@
 
 import json
 import sys
+import threading
 from collections.abc import Iterable
 
 from google.protobuf import json_format
@@ -10,7 +11,7 @@ from aeon_cli.text.encoding import plain
 from aeond.api.v1 import runs_pb2
 from aeond_client import AeondError, Client, RunOptions
 from aeond_client.calls import reading
-from aeond_client.events import Event
+from aeond_client.events import Event, InputRequested
 from tests.support import conformance_tools
 
 
@@ -24,6 +25,9 @@ def main(command: str, *words: str) -> int:
                 case "watch", (run_id, after_seq):
                     with client.watch(run_id, int(after_seq)) as events:
                         print_all(events)
+                case "close", (run_id,):
+                    with client.watch(run_id) as events:
+                        close_in(client, events)
                 case "answer", (run_id, answer):
                     client.answer_run(run_id, json.loads(answer))
                 case "cancel", (run_id, reason):
@@ -41,6 +45,14 @@ def main(command: str, *words: str) -> int:
 def print_all(events: Iterable[Event]) -> None:
     for event in events:
         print_line(plain(event))
+
+
+def close_in(client: Client, events: Iterable[Event]) -> None:
+    """The client is closed while the watch waits for the answer to a question."""
+    for event in events:
+        print_line(plain(event))
+        if isinstance(event.kind, InputRequested):
+            threading.Thread(target=client.__exit__, args=(None, None, None)).start()
 
 
 def print_line(record: object) -> None:

@@ -67,6 +67,8 @@ def _cell(stub: Stub, case: Case, outcome: Outcome) -> str:
     note = ""
     if isinstance(case, ServingCase) and stub.serves_as:
         return f"as {stub.serves_as}"
+    if case.command == "close" and not stub.closes:
+        return "no close"
     if isinstance(case, ServingCase):
         failures = stub.failures[0] if case.happens == "calls" and stub.failures else ""
         note = failures or ("killed" if case.happens == "cancel" and stub.kills else "")

@@ -68,7 +68,8 @@ class Stub:
     name that its page gives to the first example in a project of one's own.
 
     `serves_as` names the client whose driver serves tools with this one, which is not run once more for that. `failures` are the reasons of failed
-    calls of its tools, if those cannot choose one. With `kills` a cancelled call is a program that is killed.
+    calls of its tools, if those cannot choose one. With `kills` a cancelled call is a program that is killed. Only where a client `closes`
+    can its watch outlive it.
 
     With `has_reasons` it prints the reason of an error; otherwise its exit status tells errors apart.
     """
@@ -86,6 +87,7 @@ class Stub:
     serves_as: str = ""
     failures: Words = ()
     kills: bool = False
+    closes: bool = True
 
     def __str__(self) -> str:
         return self.name
@@ -118,7 +120,14 @@ PYTHON = Stub(
 )
 STUBS = (
     PYTHON,
-    Stub("aeonctl", tuple(command()), words=_words_of_aeonctl, has_reasons=False, serves_as="shell"),
+    Stub(
+        "aeonctl",
+        tuple(command()),
+        words=_words_of_aeonctl,
+        has_reasons=False,
+        serves_as="shell",
+        closes=False,
+    ),
     Stub(
         "Node",
         ("node", str(CLIENTS / "node/dist/conformance/driver.js")),
@@ -147,6 +156,7 @@ STUBS = (
         page=CLIENTS / "cpp/README.md",
         sources="clients/cpp/examples/{}.cpp",
         examples=(str(BUILT / "cpp/examples/{}"),),
+        closes=False,
     ),
     Stub(
         "shell",
@@ -157,6 +167,7 @@ STUBS = (
         examples=("bash", str(CLIENTS / "shell/{}")),
         failures=("COMMAND_FAILED", "COMMAND_FAILED"),
         kills=True,
+        closes=False,
     ),
 )
 

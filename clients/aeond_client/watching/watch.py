@@ -12,7 +12,7 @@ from aeond_client.connection.channels import StreamChannels
 from aeond_client.connection.failures import may_follow_on
 from aeond_client.connection.sockets import SocketState, probe
 from aeond_client.connection.transport import Channel, Stream
-from aeond_client.errors import AeondError, UnavailableError
+from aeond_client.errors import AeondError, CallCancelledError, UnavailableError
 from aeond_client.events import Event
 from aeond_client.watching.following import STREAM_SECONDS, Follower
 
@@ -68,9 +68,12 @@ class Watch:
                 self._drop(lost=True)
                 if self._left():
                     break
-                if not may_follow_on(error) or not self._is_open():
+                if not may_follow_on(error):
                     self._closed = True
                     raise
+                if not self._is_open():
+                    self._closed = True
+                    raise CallCancelledError("The client was closed.", reason="CLIENT_CLOSED") from error
                 time.sleep(self._follower.lost(error))
         self._drop()
         raise StopIteration

@@ -1,7 +1,7 @@
 // Command conformance is the program that the conformance suite runs; docs/clients.md has its results.
 //
 //	conformance ask REQUEST_JSON | watch RUN_ID AFTER_SEQ | answer RUN_ID ANSWER_JSON | cancel RUN_ID REASON | serve |
-//	agent TEXT
+//	close RUN_ID | agent TEXT
 //
 // It prints each event, or the error, as a line of JSON; of the agent, its reply.
 package main
@@ -48,13 +48,15 @@ func run(ctx context.Context, command string, words []string) error {
 		if err != nil {
 			return err
 		}
-		return printAll(client.Watch(ctx, run.RunId, 0))
+		return printAll(client.Watch(ctx, run.RunId, 0), nil)
 	case "watch":
 		afterSeq, err := strconv.ParseInt(words[1], 10, 64)
 		if err != nil {
 			return err
 		}
-		return printAll(client.Watch(ctx, words[0], afterSeq))
+		return printAll(client.Watch(ctx, words[0], afterSeq), nil)
+	case "close":
+		return printAll(client.Watch(ctx, words[0], 0), client)
 	case "serve":
 		return serve(client)
 	case "agent":
@@ -80,13 +82,17 @@ func reply(ctx context.Context, agent aeond.Agent, text string) error {
 	return nil
 }
 
-func printAll(watch *aeond.Watch) error {
+// printAll prints the events of a watch. A given client is closed while the watch waits for the answer to a question.
+func printAll(watch *aeond.Watch, closing *aeond.Client) error {
 	for watch.Next() {
 		line, err := protojson.Marshal(watch.Event())
 		if err != nil {
 			return err
 		}
 		fmt.Println(string(line))
+		if closing != nil && watch.Event().GetInputRequested() != nil {
+			go closing.Close()
+		}
 	}
 	return watch.Err()
 }

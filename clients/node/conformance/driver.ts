@@ -1,7 +1,7 @@
 // The program that the conformance suite runs; docs/clients.md has its results.
 //
 //     driver.js ask REQUEST_JSON | watch RUN_ID AFTER_SEQ | answer RUN_ID ANSWER_JSON | cancel RUN_ID REASON
-//     driver.js serve
+//     driver.js close RUN_ID | serve
 //
 // Prints each event, or the error, as a line of JSON.
 import { writeSync } from "node:fs";
@@ -23,14 +23,19 @@ export function print(line: unknown): void {
   for (let written = 0; written < data.length; ) written += writeSync(1, data, written);
 }
 
-async function printAll(events: AsyncIterable<Event>): Promise<void> {
-  for await (const event of events) print({ ...event, kind: undefined });
+/** A given client is closed while the watch waits for the answer to a question. */
+async function printAll(events: AsyncIterable<Event>, closing?: Client): Promise<void> {
+  for await (const event of events) {
+    print({ ...event, kind: undefined });
+    if (event.inputRequested) setImmediate(() => closing?.close());
+  }
 }
 
 try {
   const client = await Client.open();
   if (command === "ask") await printAll(client.ask(JSON.parse(words[0]!)));
   else if (command === "watch") await printAll(client.watch(words[0]!, Number(words[1])));
+  else if (command === "close") await printAll(client.watch(words[0]!), client);
   else if (command === "answer") await client.answer(words[0]!, JSON.parse(words[1]!));
   else if (command === "cancel") await client.cancel(words[0]!, words[1]!);
   else if (command === "serve") await serve(client);

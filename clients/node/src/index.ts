@@ -16,7 +16,7 @@ import { loadSync } from "@grpc/proto-loader";
 import { AeondError, delay, errorOf } from "./errors.js";
 import { findSocket } from "./sockets.js";
 import { type ServeOptions, type Tool, type ToolContext, ToolFailure, ToolServer } from "./serving.js";
-import { follow } from "./watch.js";
+import { follow, type WatchStream } from "./watch.js";
 import type { CreateRunRequest } from "./contract/aeond/api/v1/CreateRunRequest.js";
 import type { Event__Output } from "./contract/aeond/api/v1/Event.js";
 import type { Run__Output } from "./contract/aeond/api/v1/Run.js";
@@ -58,6 +58,9 @@ const PROTOS = fileURLToPath(new URL("../protos", import.meta.url));
 
 /** A connection to the daemon. */
 export class Client {
+  private readonly watches = new Set<WatchStream>();
+  private closed = false;
+
   private constructor(
     private readonly options: Required<Options>,
     private readonly calls: RunServiceClient,
@@ -72,8 +75,10 @@ export class Client {
     return new Client({ ...defaults, ...options, socket }, connect(socket), connect(socket));
   }
 
-  /** Ends the connection and every watch; runs continue. */
+  /** Ends the connection and every watch, with the reason CLIENT_CLOSED, which later calls have, too; runs continue. */
   close(): void {
+    this.closed = true;
+    for (const stream of this.watches) stream.cancel(); // gRPC would wait for its end
     this.calls.close();
     this.streams.close();
   }
@@ -91,10 +96,11 @@ export class Client {
    */
   watch(runId: string, afterSeq = 0): AsyncGenerator<Event, void, undefined> {
     const { patienceMs, streamMs } = this.options;
-    return follow(
-      (seq) => this.streams.watchRun({ runId, afterSeq: seq }, { deadline: Date.now() + streamMs }),
-      { afterSeq, patienceMs },
-    );
+    const open = (seq: number) => {
+      this.checkOpen();
+      return this.streams.watchRun({ runId, afterSeq: seq }, { deadline: Date.now() + streamMs });
+    };
+    return follow(open, this.watches, { afterSeq, patienceMs });
   }
 
   /** Returns once the run is on disk. Without a requestId it gets a random one, so that a repeat is safe. */
@@ -133,6 +139,7 @@ export class Client {
 
   private async call<Request>(method: Method<Request>, request: Request, repeatable: boolean): Promise<Run> {
     for (let attempt = 1; ; attempt++) {
+      this.checkOpen();
       try {
         return await new Promise<Run>((resolve, reject) => {
           method.call(this.calls, request, { deadline: Date.now() + this.options.callMs }, (error, reply) =>
@@ -145,6 +152,10 @@ export class Client {
         await sleep(delay(attempt, 50, 2_000, error.retryAfterMs));
       }
     }
+  }
+
+  private checkOpen(): void {
+    if (this.closed) throw new AeondError("The client was closed.", grpc.status.CANCELLED, "CLIENT_CLOSED");
   }
 }
 

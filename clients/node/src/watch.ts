@@ -5,13 +5,15 @@ import { AeondError, delay, errorOf } from "./errors.js";
 import type { Event__Output } from "./contract/aeond/api/v1/Event.js";
 import type { WatchRunResponse__Output } from "./contract/aeond/api/v1/WatchRunResponse.js";
 
-type Stream = ClientReadableStream<WatchRunResponse__Output>;
+export type WatchStream = ClientReadableStream<WatchRunResponse__Output>;
 
 /** A stream that lived this long worked; its failure is a new outage, or the renewal of an idle stream. */
 const SETTLED_MS = 5_000;
 
+/** `streams` has the stream while it is open; `open` throws an AeondError if there must be no more. */
 export async function* follow(
-  open: (afterSeq: number) => Stream,
+  open: (afterSeq: number) => WatchStream,
+  streams: Set<WatchStream>,
   { afterSeq, patienceMs }: { afterSeq: number; patienceMs: number },
 ): AsyncGenerator<Event__Output, void, undefined> {
   let lastSeq = afterSeq;
@@ -19,6 +21,7 @@ export async function* follow(
   let tries = 0;
   while (true) {
     const stream = open(lastSeq);
+    streams.add(stream);
     let openedAt: number | undefined;
     // The daemon sends these when it accepts the watch, before any event.
     stream.once("metadata", () => (openedAt = Date.now()));
@@ -50,6 +53,7 @@ export async function* follow(
     } finally {
       stream.on("error", () => {}); // the cancellation is reported once more
       stream.cancel();
+      streams.delete(stream);
     }
   }
 }

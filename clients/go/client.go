@@ -179,7 +179,7 @@ func call[Request any, Response interface{ GetRun() *Run }](
 	}
 }
 
-// errorOf is like the function, and tells the loss of a connection from its end.
+// errorOf returns the error of a call; CLIENT_CLOSED if that has ended because the client was closed.
 func (c *Client) errorOf(err error, trailer metadata.MD) *Error {
 	failed := errorOf(err, trailer)
 	if failed.Reason == "CONNECTION_LOST" && c.open.Err() != nil {
@@ -188,7 +188,8 @@ func (c *Client) errorOf(err error, trailer metadata.MD) *Error {
 	return failed
 }
 
-// sleep is like the function, but ends at once when the client is closed, which the next attempt reports.
+// sleep waits and reports whether ctx allows to go on. It ends early if the client is closed, which the next attempt
+// reports.
 func (c *Client) sleep(ctx context.Context, pause time.Duration) bool {
 	limited, cancel := context.WithTimeout(c.open, pause)
 	defer cancel()

@@ -68,8 +68,8 @@ class Stub:
     name that its page gives to the first example in a project of one's own.
 
     `serves_as` names the client whose driver serves tools with this one, which is not run once more for that. `failures` are the reasons of failed
-    calls of its tools, if those cannot choose one. With `kills` a cancelled call is a program that is killed. Only where a client `closes`
-    can its watch outlive it.
+    calls of its tools, if those cannot choose one. With `kills` a cancelled call is a program that is killed. One that `closes`
+    can be closed while a watch of it goes on.
 
     With `has_reasons` it prints the reason of an error; otherwise its exit status tells errors apart.
     """

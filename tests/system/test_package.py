@@ -175,8 +175,8 @@ def test_the_previous_version_is_upgraded(machine: dict[str, Path]) -> None:
 
 
 def test_a_package_comes_works_and_goes(machine: dict[str, Path], tmp_path: Path) -> None:
-    """It starts nothing by itself; started, it answers; upgraded, the run in flight goes on; purged, it is gone. A user's own daemon
-    is restarted by an upgrade as well, and stopped before its program goes.
+    """It starts nothing by itself; started, it answers; upgraded, the run in flight goes on; purged, it is gone; a user's own
+    daemon is restarted and stopped with it.
     """
     before = traces()
     installed(machine[name] for name in NAMES)

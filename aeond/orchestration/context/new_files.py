@@ -15,6 +15,8 @@ _NAME: Final = re.compile(
     r"(?<![\w./@-])(?:[\w.-]+/)*[\w-]{2,}(\.[a-z][a-z0-9]{0,4})(?![\w/])", re.IGNORECASE
 )
 
+_QUOTATION_MARKS: Final = ('""', "''", "``", "“”", "„“", "«»", "\u2018\u2019", "\u201a\u2018")
+
 
 def names_new_file(run: RunSnapshot, situation: Situation) -> bool:
     """Whether the request names a file that is none of those in view, nor spelt almost so."""
@@ -66,6 +68,21 @@ def new_paths(run: RunSnapshot, situation: Situation) -> tuple[str, ...]:
         return any(same_form(name, one) or close(name, one) for one in known)
 
     return tuple(path for path in named if not is_known(_last(path)))
+
+
+def is_whole_name(text: str, name: str) -> bool:
+    """Whether the text has nothing around this name that may belong to it: in quotation marks there is nothing else, and no further
+    ending follows."""
+    before, _, behind = text.partition(name)
+    if re.match(r"\.\w", behind):
+        return False
+    for first, last in _QUOTATION_MARKS:
+        # An apostrophe stands between two letters.
+        found = len(re.findall(rf"(?<!\w){first}|{first}(?!\w)", before))
+        is_inside = found % 2 == 1 if first == last else found > before.count(last)
+        if is_inside and not (before.endswith(first) and behind.startswith(last)):
+            return False
+    return True
 
 
 def existing_name(value: JsonValue, known: Collection[str], run: RunSnapshot) -> str:

@@ -221,8 +221,9 @@ class Decider:
             suited = await self._redirection.of_intent(subject, offer, snapshot, situation, grant)
             if suited is not None:  # files have no part in it: to read their names takes seconds
                 return await self._action.choose(snapshot, situation.without_files(), suited, grant, on_text)
-            renames = await renaming(self.llm, offer, snapshot, situation, grant)
-            if renames is not None:
+            if not subject.wants_no_change and (
+                renames := await renaming(self.llm, offer, snapshot, situation, grant)
+            ):
                 return success(CallTool(renames))
         offer = calculation if calculation and computes else offer
 

@@ -131,8 +131,7 @@ class InParts:
         has_several = cut.several - one >= _SEVERAL_FROM
         parts = await self._with_reasons(cut.parts, run, grant) if has_several else ()
         if len(parts) < 2:
-            self._each_for_one((run.text,), run)
-            return ()
+            return self._each_for_one((run.text,), run)[1:] if cut.known else ()
         return self._each_for_one(parts, run)
 
     def _each_for_one(self, parts: tuple[str, ...], run: RunSnapshot) -> tuple[str, ...]:

@@ -32,10 +32,11 @@ _LOOSE: Final = " \t\n,;"  # what a part does not end with
 
 @frozen
 class Cut:
-    """The parts of a request, and the log-odds that it has several."""
+    """The parts of a request, and the log-odds that it has several. `known` says that the model was asked and has answered."""
 
     parts: tuple[str, ...] = ()
     several: float = -math.inf
+    known: bool = False
 
 
 async def cut_of(llm: LLMAdapter, run: RunSnapshot, grant: Grant) -> Cut:
@@ -55,9 +56,12 @@ async def cut_of(llm: LLMAdapter, run: RunSnapshot, grant: Grant) -> Cut:
     if answered is None or is_cut(answered):
         return Cut()
     written = read_json(answered.text).value
+    known = is_list(written)
     beginnings = [one for one in written if one in possible] if is_list(written) else []
     parts = _cut(run.text, map(str, beginnings))
-    return Cut(tuple(parts), log_odds(answered.likely, _begins, _SOME)) if len(parts) > 1 else Cut()
+    if len(parts) < 2:
+        return Cut(known=known)
+    return Cut(tuple(parts), log_odds(answered.likely, _begins, _SOME), known)
 
 
 def _begins(token: LikelyToken) -> str:

@@ -4,12 +4,13 @@ Bytes that are no UTF-8 pass through unchanged. The line breaks of the file are 
 format of a file: a list goes on with its markers, a table with its columns, and what was valid JSON or TOML stays valid.
 """
 
+import codecs
 import csv
 import difflib
 import json
 import re
 import tomllib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import Any, Final
 
@@ -22,6 +23,7 @@ MAX_LINE_CHARS: Final = 200
 MAX_NAMED: Final = 5
 MAX_COMPARED_LINES: Final = 5_000
 _ALIKE: Final = 0.5
+_WINDOWS: Final = codecs.lookup("cp1252")  # found here, because a sandbox may not show the codec's file later
 
 # Formats in which a backslash has no meaning: prose and tables.
 _PROSE: Final = frozenset({"", ".txt", ".md", ".csv", ".tsv", ".log", ".org", ".rst"})
@@ -96,7 +98,7 @@ def edit_text(content: bytes, changes: Sequence[Replacement | Addition], path: s
         )
         notes.append(note)
     _keep_format(before, text, path)
-    return Edit(_encoded(text), "\n".join(notes))
+    return Edit(_encoded_like(before, text, path), "\n".join(notes))
 
 
 def _replaced(text: str, old: str, new: str, path: str) -> tuple[str, str]:
@@ -138,17 +140,19 @@ def unified_diff(before: bytes | None, after: bytes, path: str) -> str:
 
 
 def _listed(text: str, addition: str, path: str) -> str:
-    """The lines with the marker of the list that the text ends with, unless one is set apart. Those that have a marker get that of
-    the list: small models copy one from elsewhere. A ticked item stays as it is.
+    """The lines with the marker of the list that the text ends with, unless one is set apart. Those that have a marker of such a list
+    get that of this one: small models copy one from elsewhere. A ticked item stays as it is.
     """
     last = text.removesuffix("\n").removesuffix("\r").rpartition("\n")[2]
     item = _LIST_ITEM.match(last)
-    lines = [_without_marker(line) for line in addition.rstrip("\r\n").splitlines()]
-    prose = PurePosixPath(path).suffix.lower() in _PROSE
-    if not prose or item is None or any(not line.strip() or _sets_apart(line) for line in lines):
+    if item is None or PurePosixPath(path).suffix.lower() not in _PROSE:
+        return addition
+    first = int(item["number"] or 0) + 1
+    added = enumerate(addition.rstrip("\r\n").splitlines())
+    lines = [_without_marker(line, item, {str(index + 1), str(first + index)}) for index, line in added]
+    if any(not line.strip() or _sets_apart(line) for line in lines):
         return addition
     box = "[ ] " if item["box"] else ""
-    first = int(item["number"] or 0) + 1
     markers = [item["bullet"] or f"{first + index}{item['dot']}" for index in range(len(lines))]
     return "\n".join(
         f"{item['indent']}{marker}{item['space']}{box}{line.strip()}"
@@ -185,10 +189,13 @@ def _without_unit(cell: str, column: str) -> str:
     return measured[1] if measured and measured[2][:_UNIT_CHARS].casefold() in column else cell
 
 
-def _without_marker(line: str) -> str:
-    item = _LIST_ITEM.match(line)
-    is_plain = item is not None and not item["indent"] and "x" not in (item["box"] or "").casefold()
-    return item_text(line) if is_plain else line
+def _without_marker(line: str, item: re.Match[str], numbers: Collection[str]) -> str:
+    """The text of an item of the same list. Other numbers are part of the text: "15. May"."""
+    own = _LIST_ITEM.match(line)
+    if own is None or own["indent"] != item["indent"] or "x" in (own["box"] or "").casefold():
+        return line
+    goes_on = item["number"] is not None and own["number"] in numbers
+    return item_text(line) if own["bullet"] or goes_on else line
 
 
 def item_text(line: str) -> str:
@@ -198,11 +205,14 @@ def item_text(line: str) -> str:
 
 
 def _as_item(text: str, start: int, new: str) -> tuple[int, str]:
-    """Where to begin, and the text without bullet or number, if it is a whole list item for the text of one."""
+    """Where to begin, and the text without bullet or number, if it is a whole list item for the text of one; with another number than
+    the item's, as of a date, the item with it."""
     first, last = _line_bounds(text, start, start)
     own, item = _LIST_ITEM.match(text[first:last]), _LIST_ITEM.match(new)
-    if own is None or item is None or start != first + own.end() - 1:
+    if own is None or item is None or start != first + own.end() - 1 or (item["number"] and own["bullet"]):
         return start, new
+    if item["number"] not in {None, "1", own["number"]}:
+        return first + own.end("indent"), new.lstrip()
     return first + own.end("space"), new[item.end("space") :]
 
 
@@ -272,8 +282,20 @@ def _decoded(content: bytes, path: str) -> str:
     return content.decode("utf-8", "surrogateescape")
 
 
-def _encoded(text: str) -> bytes:
-    return text.encode("utf-8", "surrogateescape")
+def _encoded_like(before: str, text: str, path: str) -> bytes:
+    """The text in the encoding of the file: that of Windows if it has bytes beyond ASCII and none of them is UTF-8."""
+    beyond = [char for char in before if not char.isascii()]
+    if not beyond or not all("\udc80" <= char <= "\udcff" for char in beyond):
+        return text.encode("utf-8", "surrogateescape")
+    try:
+        return _WINDOWS.encode(text, "surrogateescape")[0]
+    except UnicodeEncodeError as error:
+        lacking = error.object[error.start : error.end]
+        raise ToolError(
+            f"{path!r:.200} is not UTF-8, and its encoding has no {lacking!r:.50}",
+            reason="NOT_TEXT",
+            field="changes",
+        ) from error
 
 
 def _line_break(text: str) -> str:
@@ -286,9 +308,13 @@ def _broken_like(text: str, new: str) -> str:
 
 def _only_place(text: str, old: str, path: str) -> tuple[int, int]:
     found = _places(text, re.escape(old), 0)
-    if not found:
-        words = r"\s+".join(map(re.escape, old.split()))
-        found = _places(text, words, re.IGNORECASE)
+    if not any(_is_word(text, *place) for place in found):
+        pattern = r"\s+".join(map(re.escape, old.split()))
+        others = _places(text, pattern, re.IGNORECASE)
+        words = [place for place in others if _is_word(text, *place)]
+        # A part of another word is not meant by a single one, in scripts that set words apart.
+        one_word = old.isalnum() and (old.isdigit() or old.lower() != old.upper())
+        found = words or ([] if one_word else found or others)
     if not found:
         raise _not_found(text, old, path)
     for narrower in (_is_word, _is_line):

@@ -14,7 +14,7 @@ from aeond.domain.runs.situations import Situation
 from aeond.domain.tools import ToolCall
 from aeond.domain.values import display_json
 from aeond.frozen import frozen
-from aeond.orchestration.context.new_files import names_file, new_paths
+from aeond.orchestration.context.new_files import is_whole_name, names_file, new_paths
 from aeond.orchestration.decision.conversations.odds import begun, first_tokens, log_odds
 from aeond.orchestration.decision.interfaces import Offer
 from aeond.orchestration.prompts.decision_prompts import PART, WHOLE, removal_messages
@@ -47,7 +47,8 @@ async def renaming(
     or something else is wanted."""
     existing = [path for path, _ in situation.files if names_file(run, path)]
     new = new_paths(run, situation)
-    call = offer.renaming(existing[0], new[0]) if len(existing) == len(new) == 1 else None
+    is_clear = len(existing) == len(new) == 1 and is_whole_name(run.text, new[0])
+    call = offer.renaming(existing[0], new[0]) if is_clear else None
     if call is None or grant.left.llm_calls <= 1:
         return None
     likely = await first_tokens(llm, naming_messages(run.text, existing[0], new[0]), grant)

@@ -9,6 +9,7 @@ from aeond.domain.tools import ToolCall
 from aeond.domain.values import JsonValue
 from aeond.orchestration.context.new_files import (
     existing_name,
+    is_whole_name,
     names_file,
     names_new_file,
     spelt_as_named,
@@ -117,3 +118,21 @@ def test_a_name_without_its_folder_is_that_of_the_only_such_file(
     """Unless the request itself has that name, or two files have it."""
     known = ("club/rules.md", "club/list.txt", "home/list.txt")
     assert existing_name(value, known, run_of(request=request_)) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "whole"),
+    [
+        ("rename it to new.txt", True),
+        ("call it 'new.txt', please", True),
+        ('don\'t keep "old.txt", it\'s "new.txt" now', True),
+        ("nenne sie „new.txt“", True),
+        ('call it "my new.txt"', False),
+        ("nenne sie „neue new.txt“", False),
+        ("call it new.txt.bak", False),
+        ("call it new.txt.", True),
+    ],
+)
+def test_a_name_is_whole(text: str, *, whole: bool) -> None:
+    """Words beside it in the same quotation marks, and a further ending, may belong to a name."""
+    assert is_whole_name(text, "new.txt") is whole

@@ -30,6 +30,12 @@ def added(content: bytes, text: str, path: str) -> bytes:
     [
         ("one two three", "two", "2", "one 2 three"),
         ("No Noise here", "noise", "music", "No music here"),
+        ("- Tea\n- steak\n", "tea", "coffee", "- coffee\n- steak\n"),
+        ("- Rice\n- price list\n", "rice", "beans", "- beans\n- price list\n"),
+        ("\u732b\u5c0f\u5c4b", "\u732b", "\u72ac", "\u72ac\u5c0f\u5c4b"),
+        ("- 15. May dentist\n", "15. May dentist", "16. May dentist", "- 16. May dentist\n"),
+        ("3. May cinema\n", "May cinema", "4. May cinema", "4. May cinema\n"),
+        ("2. milk\n", "milk", "1. oat milk", "2. oat milk\n"),
         ("one\n  two   words\n", "two words", "2", "one\n  2\n"),
         ("a\r\nb c\r\nd", "b c", "x\ny", "a\r\nx\r\ny\r\nd"),
         ("one\r\ntwo\r\n", "one\ntwo", "1", "1\r\n"),
@@ -146,6 +152,12 @@ def test_lines_are_added_on_their_own(content: bytes, addition: str, expected: b
         ("- milk\n", "- [x] eggs", "- milk\n- [x] eggs\n"),
         ("- milk\n", "- eggs\n  - six", "- milk\n- eggs\n  - six\n"),
         ("milk\n", "- eggs", "milk\n- eggs\n"),
+        ("- 3. May cinema\n", "15. May dentist", "- 3. May cinema\n15. May dentist\n"),
+        ("3. May cinema\n", "15. May dentist", "3. May cinema\n15. May dentist\n"),
+        ("- milk\n", "1. FC ticket", "- milk\n1. FC ticket\n"),
+        ("- food\n  - milk\n", "- tools", "- food\n  - milk\n- tools\n"),
+        ("- food\n  - milk\n", "  * rice", "- food\n  - milk\n  - rice\n"),
+        ("1. milk\n2. tea\n", "1. eggs\n2. rice", "1. milk\n2. tea\n3. eggs\n4. rice\n"),
         ("- milk\n", "\nThe end", "- milk\n\nThe end\n"),
         ("- milk\n", "## Later", "- milk\n## Later\n"),
         ("- milk\n\n", "eggs", "- milk\n\neggs\n"),
@@ -153,8 +165,29 @@ def test_lines_are_added_on_their_own(content: bytes, addition: str, expected: b
     ],
 )
 def test_a_list_goes_on_with_its_markers(content: str, addition: str, expected: str) -> None:
-    """Lines that follow a list item directly become items like it; other lines, ticked and nested items stay as they are."""
+    """Lines that follow a list item directly become items like it; other lines, items of other lists, ticked ones and dates stay as they are."""
     assert added(content.encode(), addition, "a.md") == expected.encode()
+
+
+def test_a_part_of_another_word_is_not_changed() -> None:
+    """A single word is not found inside another one."""
+    with pytest.raises(ToolError) as raised:
+        replaced(b"- steak\n", "tea", "")
+    assert raised.value.reason == "TEXT_NOT_FOUND"
+
+
+def test_a_file_keeps_its_encoding() -> None:
+    """A file that is not UTF-8 gets new text in its own encoding, and none that this lacks; one with both stays as it is."""
+    assert added(
+        "Müller;Köln\n".encode("cp1252"), "Jäger;Bonn", "a.csv"
+    ) == "Müller;Köln\nJäger;Bonn\n".encode("cp1252")
+    assert (
+        added("Köln\n".encode() + b"\xe9\n", "Bär", "a.txt")
+        == "Köln\n".encode() + b"\xe9\n" + "Bär\n".encode()
+    )
+    with pytest.raises(ToolError) as raised:
+        added("Köln\n".encode("cp1252"), "Łódź", "a.txt")
+    assert raised.value.reason == "NOT_TEXT"
 
 
 def test_changes_are_made_in_turn() -> None:

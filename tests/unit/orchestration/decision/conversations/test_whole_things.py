@@ -104,11 +104,16 @@ def test_odds_are_those_of_a_part_against_the_whole(likely: dict[str, float], od
 
 
 async def named(
-    request: str, likely: Mapping[str, float], *, more_files: bool = False, move: bool = True
+    request: str,
+    likely: Mapping[str, float],
+    *,
+    more_files: bool = False,
+    move: bool = True,
+    subject: str = "do",
 ) -> tuple[ToolCall | None, int]:
     """The first call, where the model would change `list.txt`, and how often it was asked what a name is for."""
     rules = (
-        Rule(contains=SUBJECT, text="do", likely={"do": -0.1}),
+        Rule(contains=SUBJECT, text=subject, likely={subject: -0.1, "know": -4.0}),
         Rule(contains=NAMING, text=next(iter(likely), "?"), likely=dict(likely), times=0),
         Rule.model_validate({"contains": "Say what changes.", "json": "b"}),
         Rule.model_validate({"json": {"change": {"path": "list.txt"}}}),
@@ -144,6 +149,8 @@ async def test_a_name_may_be_for_something_else(likely: Mapping[str, float]) -> 
     ("request_", "more_files", "move"),
     [
         ("add bread to list.txt", False, True),
+        ('list.txt into "my things.txt"', False, True),
+        ("list.txt to things.txt.bak", False, True),
         ("list.txt and other.txt into things.txt", False, True),
         ("list.txt into things.txt and more.txt", False, True),
         ("list.txt to things.txt", True, True),
@@ -153,3 +160,8 @@ async def test_a_name_may_be_for_something_else(likely: Mapping[str, float]) -> 
 async def test_other_requests_are_not_asked_about(request_: str, *, more_files: bool, move: bool) -> None:
     """Without exactly one file and one new name, and a tool that renames, there is no question."""
     assert (await named(request_, {"rename": -0.05}, more_files=more_files, move=move))[1] == 0
+
+
+async def test_a_question_renames_nothing() -> None:
+    """Where no change is wanted, the model is not asked what the name is for."""
+    assert (await named("was list.txt things.txt before?", {"rename": -0.05}, subject="files"))[1] == 0

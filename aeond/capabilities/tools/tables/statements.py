@@ -1,9 +1,8 @@
 """One SELECT statement over one table, in a SQLite database of its own in memory."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
-from itertools import islice
 from pathlib import PurePosixPath
 from typing import Final
 
@@ -15,9 +14,11 @@ from aeond.errors import ToolError
 from aeond.frozen import frozen
 
 MAX_ROWS_READ: Final = 1_000
-MAX_VALUE_BYTES: Final = 1 << 20
+MAX_RESULT_BYTES: Final = 4 << 20
+MAX_VALUE_BYTES: Final = 256 << 10
+MAX_MEMORY_BYTES: Final = 128 << 20  # of SQLite, beyond what it had: sorts and joins are made in memory
 MAX_STEPS: Final = 50_000_000  # of SQLite's machine: some seconds
-_STEPS: Final = 10_000  # between two looks at their number
+_STEPS: Final = 1_000  # between two looks at their number and the memory
 _ALLOWED: Final = (apsw.SQLITE_SELECT, apsw.SQLITE_READ, apsw.SQLITE_FUNCTION)
 _DIGITS: Final = 12  # significant ones: the sum of 0.1 and 0.2 is shown as 0.3
 _LEADING_ZERO: Final = re.compile(r"0\d")
@@ -45,7 +46,8 @@ def select(table: Table, name: str, statement: str, stopped: Callable[[], bool] 
     """The rows of the statement; without one, all rows.
 
     Cells that are a number compare and count as one, empty cells are NULL, and texts compare in any case. Raises ToolError
-    (QUERY_INVALID) where SQLite refuses the statement, or where it is no single SELECT; (QUERY_TOO_LONG) after MAX_STEPS.
+    (QUERY_INVALID) where SQLite refuses the statement, or where it is no single SELECT; (QUERY_TOO_LONG) after MAX_STEPS, or beyond
+    MAX_MEMORY_BYTES. Of a result beyond MAX_RESULT_BYTES the rest is left out as that beyond MAX_ROWS_READ is.
     """
     columns = _distinct(table.columns)
     names: list[str] = []  # of the columns of the result, known once the statement is about to run
@@ -58,19 +60,33 @@ def select(table: Table, name: str, statement: str, stopped: Callable[[], bool] 
 
     with closing(apsw.Connection(":memory:")) as database:
         _fill(database, table, name, columns)
-        left = iter(range(MAX_STEPS // _STEPS))
+        left, before = iter(range(MAX_STEPS // _STEPS)), apsw.memory_used()
+
+        def is_beyond() -> bool:
+            is_large = apsw.memory_used() - before > MAX_MEMORY_BYTES
+            return stopped() or is_large or next(left, None) is None
+
         database.limit(apsw.SQLITE_LIMIT_LENGTH, MAX_VALUE_BYTES)
         database.set_authorizer(_authorized)
-        database.set_progress_handler(lambda: stopped() or next(left, None) is None, _STEPS)
+        database.set_progress_handler(is_beyond, _STEPS)
         cursor = database.cursor()
         cursor.exec_trace = is_first
         try:
             cursor.execute(statement or f"SELECT * FROM {_quoted(name)}")  # noqa: S608  # quoted
-            rows = list(islice(cursor, MAX_ROWS_READ + 1))
+            return _first_rows(cursor, names)
         except (apsw.Error, ValueError) as error:
             raise _refused(error, table, name, columns) from None
-    shown = tuple(tuple(map(_shown, row)) for row in rows[:MAX_ROWS_READ])
-    return Found(tuple(names), shown, len(rows) > MAX_ROWS_READ)
+
+
+def _first_rows(cursor: Iterable[tuple[Cell | bytes, ...]], names: Iterable[str]) -> Found:
+    rows: list[tuple[str, ...]] = []
+    size = 0
+    for row in cursor:
+        if len(rows) == MAX_ROWS_READ or size > MAX_RESULT_BYTES:
+            return Found(tuple(names), tuple(rows), more=True)
+        rows.append(tuple(map(_shown, row)))
+        size += sum(map(len, rows[-1]))
+    return Found(tuple(names), tuple(rows))
 
 
 def columns_text(columns: Sequence[str]) -> str:
@@ -100,7 +116,9 @@ def _authorized(action: int, *_details: str | None) -> int:
 def _refused(error: Exception, table: Table, name: str, columns: Sequence[str]) -> ToolError:
     if isinstance(error, apsw.InterruptError):
         return ToolError(
-            f"the query takes more than {MAX_STEPS} steps", reason="QUERY_TOO_LONG", field="query"
+            f"the query takes more than {MAX_STEPS} steps, or too much memory",
+            reason="QUERY_TOO_LONG",
+            field="query",
         )
     said = "there are several statements" if isinstance(error, apsw.ExecTraceAbort) else str(error)
     return ToolError(

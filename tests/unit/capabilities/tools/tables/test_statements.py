@@ -93,6 +93,22 @@ def test_rows_are_bounded() -> None:
     assert (len(many.rows), many.more) == (MAX_ROWS_READ, True)
 
 
+def test_a_large_result_is_cut() -> None:
+    """Of a result of large values the rows beyond a few MiB are reported as missing."""
+    table = Table(("n",), tuple((str(number),) for number in range(100)))
+    large = select(table, "costs", "SELECT zeroblob(200000) FROM costs")
+    assert (len(large.rows), large.more) == (11, True)
+
+
+def test_a_query_is_bounded_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A sort or join that would need much memory is stopped."""
+    monkeypatch.setattr(statements, "MAX_MEMORY_BYTES", 1 << 20)
+    table = Table(("n",), tuple((str(number),) for number in range(100)))
+    with pytest.raises(ToolError) as refused:
+        select(table, "costs", "SELECT a.n || hex(zeroblob(50000)) x FROM costs a, costs b ORDER BY x")
+    assert refused.value.reason == "QUERY_TOO_LONG"
+
+
 def test_names_are_those_of_statements() -> None:
     """A table has its file's name in letters that need no quotes; columns are quoted where they must be, and are distinct."""
     assert [table_name(path) for path in ("a/My costs.csv", "2026.csv")] == ["My_costs", "t2026"]

@@ -125,7 +125,7 @@ def refuse(*_: Any) -> str:
 
 async def test_an_editor_that_cannot_ask_decides_nothing(stage: Stage) -> None:
     """An error in place of a decision ends the turn with the place to decide, denies nothing, and the next prompt is a new
-    run.
+    run; /cancel ends one that waits.
     """
     async with editing(stage.socket) as editor:
         editor.choose = refuse
@@ -138,6 +138,10 @@ async def test_an_editor_that_cannot_ask_decides_nothing(stage: Stage) -> None:
         assert await editor.prompt(session, "Say hello") == "end_turn"
         with Client(stage.socket) as client:
             assert len(client.list_runs(session_id=session)) == 2
+        for _ in range(2):
+            await editor.prompt(session, "/cancel")
+        with Client(stage.socket) as client:
+            assert {run.state for run in client.list_runs(session_id=session)} == {RunState.CANCELLED}
 
 
 async def test_an_editor_that_cannot_ask_lets_a_message_choose(stage: Stage) -> None:

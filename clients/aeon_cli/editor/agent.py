@@ -1,5 +1,6 @@
 """The agent: sessions of an editor are sessions of the daemon, prompts are runs."""
 
+from collections.abc import Collection
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -123,7 +124,7 @@ class EditorAgent:
             await client.get_session(session_id)
             messages = await client.list_messages(session_id)
             session = _Session(folder)
-            waiting = await self._waiting_turn(client, session_id, session)
+            waiting = await self._waiting_turn(client, session_id, session, session.left)
         except AeondError as error:
             raise _refused(error) from error
         self._sessions[session_id] = session
@@ -194,7 +195,8 @@ class EditorAgent:
             return await self._undo(client, session_id)
         asked = session.turn is not None  # here, and not of an earlier agent
         if session.turn is None:
-            session.turn = await self._waiting_turn(client, session_id, session)
+            left = frozenset[str]() if text == "/cancel" else session.left
+            session.turn = await self._waiting_turn(client, session_id, session, left)
         if text == "/cancel":
             return await self._cancel_waiting(client, session_id, session)
         if session.turn is not None and not asked:
@@ -243,13 +245,15 @@ class EditorAgent:
             patience_seconds=self._patience_seconds,
         )
 
-    async def _waiting_turn(self, client: AsyncClient, session_id: str, session: _Session) -> Turn | None:
+    async def _waiting_turn(
+        self, client: AsyncClient, session_id: str, session: _Session, left: Collection[str]
+    ) -> Turn | None:
         """The turn of a run of this session that waits for the user, itself or in a run below it, for an agent that was
-        started after it began to wait. It has a `question` if that run asks one.
+        started after it began to wait. It has a `question` if that run asks one; the runs `left` count only then.
         """
         for line in await client.list_runs(states=_UNENDED, session_id=session_id):
             waiting = await _waiting_run(client, line.run_id)
-            if waiting is not None and (waiting.questions or line.run_id not in session.left):
+            if waiting is not None and (waiting.questions or line.run_id not in left):
                 turn = await self._following(client, session_id, session, line.run_id)
                 if waiting.questions:
                     turn.question = (waiting.run_id, waiting.questions[0])

@@ -52,6 +52,25 @@ def number_of(text: str) -> Fraction | None:
         return None
 
 
+def decimal_sign(text: str) -> str:
+    """The point or comma that can only be the decimal sign in the only number of a text; empty where either may be meant.
+
+    In 1.250,50 and 17,5 it is the comma, in 1,280,000 and 17.5 the point; 1.280 and 1,280 leave it open.
+    """
+    found = _SIGNED.findall(text)
+    if len(found) != 1:
+        return ""
+    numeral = _GROUPED.sub("", found[0].lstrip("-+\u2212 "))
+    signs = [character for character in numeral if character in ".,"]
+    if len(signs) < 2:
+        return "" if re.fullmatch(r"[1-9]\d{0,2}[.,]\d{3}", numeral) else "".join(signs)
+    if number_of(numeral) is None:
+        return ""
+    if len(set(signs)) == 1:  # several of one kind group
+        return "," if signs[0] == "." else "."
+    return signs[-1]
+
+
 def _grouped(text: str, sign: str) -> str:
     if not re.fullmatch(rf"\d{{1,3}}(?:{re.escape(sign)}\d{{3}})+", text):
         raise ValueError(text)

@@ -8,7 +8,7 @@ from typing import Final
 
 import apsw
 
-from aeond.capabilities.tools.calculator.numerals import first_number
+from aeond.capabilities.tools.tables.cells import Cell, column_cells
 from aeond.capabilities.tools.tables.reading import MAX_SHOWN_COLUMNS, Table
 from aeond.errors import ToolError
 from aeond.frozen import frozen
@@ -20,11 +20,11 @@ MAX_MEMORY_BYTES: Final = 128 << 20  # of SQLite, beyond what it had: sorts and 
 MAX_STEPS: Final = 50_000_000  # of SQLite's machine: some seconds
 _STEPS: Final = 1_000  # between two looks at their number and the memory
 _ALLOWED: Final = (apsw.SQLITE_SELECT, apsw.SQLITE_READ, apsw.SQLITE_FUNCTION)
+_EXACT: Final = 10**15  # a whole number below is shown with all its digits
 _DIGITS: Final = 12  # significant ones: the sum of 0.1 and 0.2 is shown as 0.3
-_LEADING_ZERO: Final = re.compile(r"0\d")
 _PLAIN_NAME: Final = re.compile(r"[A-Za-z_]\w*", re.ASCII)
-
-Cell = str | int | float | None
+# A number is found by a literal in quotes too, and a text by a number; columns of both compare as they are.
+_AFFINITIES: Final = {frozenset({float}): "REAL", frozenset({str}): "TEXT"}
 
 
 @frozen
@@ -99,14 +99,20 @@ def columns_text(columns: Sequence[str]) -> str:
 
 
 def _fill(database: apsw.Connection, table: Table, name: str, columns: Sequence[str]) -> None:
-    declared = ", ".join(f"{_quoted(column)} COLLATE NOCASE" for column in columns)
+    read = [column_cells(texts) for texts in zip(*table.rows, strict=True)] or [[] for _ in columns]
+    declared = ", ".join(map(_declared, columns, read))
     database.execute("PRAGMA temp_store = MEMORY")  # a large sort writes no file
     database.execute(f"CREATE TABLE {_quoted(name)} ({declared})")
     places = ", ".join("?" * len(columns))
-    rows = (tuple(map(_cell, row)) for row in table.rows)
+    rows = zip(*read, strict=True)
     database.execute("BEGIN")
     database.executemany(f"INSERT INTO {_quoted(name)} VALUES ({places})", rows)  # noqa: S608  # quoted, values bound
     database.execute("COMMIT")
+
+
+def _declared(column: str, cells: Sequence[Cell]) -> str:
+    kinds = frozenset(type(cell) for cell in cells if cell is not None)
+    return f"{_quoted(column)} {_AFFINITIES.get(kinds, '')} COLLATE NOCASE"
 
 
 def _authorized(action: int, *_details: str | None) -> int:
@@ -140,19 +146,12 @@ def _distinct(columns: Sequence[str]) -> Sequence[str]:
     return list(names)
 
 
-def _cell(text: str) -> Cell:
-    """A number where the cell is one, such as "1.280,50" or "12 %"; a code with a leading zero, a date and a time are texts."""
-    if not text:
-        return None
-    number = None if any(map(str.isalpha, text)) or _LEADING_ZERO.match(text) else first_number(text)
-    return text if number is None else float(number)
-
-
 def _shown(cell: Cell | bytes) -> str:
     if cell is None:
         return ""
     if isinstance(cell, float):
-        return f"{cell:.{_DIGITS}g}"
+        whole = cell.is_integer() and abs(cell) < _EXACT
+        return f"{cell:.0f}" if whole else f"{cell:.{_DIGITS}g}"
     return str(cell) if not isinstance(cell, bytes) else cell.hex()
 
 

@@ -2,7 +2,7 @@ from fractions import Fraction
 
 import pytest
 
-from aeond.capabilities.tools.calculator.numerals import first_number, plain_numeral
+from aeond.capabilities.tools.calculator.numerals import decimal_sign, first_number, plain_numeral
 
 
 @pytest.mark.parametrize(
@@ -46,3 +46,16 @@ def test_a_numeral_that_cannot_be_read_is_refused() -> None:
     for text in ("1.2.3", "1,2.3,4", "12,34,56"):
         with pytest.raises(ValueError, match=text.replace(".", r"\.")):
             plain_numeral(text)
+
+
+@pytest.mark.parametrize(
+    ("sign", "texts"),
+    [
+        (",", ["1.250,50", "17,5", "-0,125 %", "1500,250", "1 280,5", "1.280.500"]),
+        (".", ["1,250.50", "17.5", "0.125", "1500.250", ".5", "1,280,500"]),
+        ("", ["1.280", "1,280", "12", "1.2.3", "1 or 2.5", "none", ""]),
+    ],
+)
+def test_a_numeral_shows_its_decimal_sign(sign: str, texts: list[str]) -> None:
+    """The sign that cannot group thousands is the decimal one; one before three digits may be either."""
+    assert [decimal_sign(text) for text in texts] == [sign] * len(texts)

@@ -29,6 +29,7 @@ def found(statement: str, table: Table = COSTS) -> list[tuple[str, ...]]:
         ("SELECT item FROM costs WHERE \"group\" = 'FOOD'", [("Bread",), ("Milk",)]),
         ("SELECT COUNT(*) FROM costs WHERE date LIKE '2026-02%'", [("2",)]),
         ("SELECT 0.1 + 0.2, 7 / 2.0", [("0.3", "3.5")]),
+        ("SELECT 1234567890123.0, 1e15, 1234567890.125", [("1234567890123", "1e+15", "1234567890.12")]),
         ("SELECT amount / 8 FROM costs WHERE item = 'rent'", [("112.5",)]),
     ],
 )
@@ -48,6 +49,19 @@ def test_codes_dates_and_measures_are_texts(cell: str) -> None:
     """A cell that is no number alone keeps its form."""
     table = read_table(f"name,code\nx,{cell}\n")
     assert found("SELECT code FROM costs", table) == [(cell,)]
+
+
+@pytest.mark.parametrize("literal", ["{}", "'{}'"])
+@pytest.mark.parametrize("code", ["53111", "3161484100", "9783161484100", "123456789012345678"])
+def test_a_code_is_found_with_and_without_quotes(literal: str, code: str) -> None:
+    """A code of digits is shown with all of them, and found as a number and as a text."""
+    table = read_table(f"code,name\n{code},x\n")
+    assert found(f"SELECT code FROM costs WHERE code = {literal.format(code)}", table) == [(code,)]
+
+
+def test_a_table_without_rows_has_its_columns() -> None:
+    """A header alone is a table that a statement finds nothing in."""
+    assert found("SELECT a, b FROM costs", Table(("a", "b"), ())) == []
 
 
 @pytest.mark.parametrize(

@@ -74,9 +74,9 @@ def query_view(table: Table, path: str) -> CompositionView:
 def table_view(table: Table, path: str) -> str:
     """The table as a statement names it, and its first rows."""
     lines = [f"{table_name(path)}({columns_text(table.columns)}):"]
-    shown = csv_text(table.rows[:MAX_VIEW_ROWS]).splitlines()
     room = MAX_VIEW_CHARS
-    for line in shown:
+    for row in table.rows[:MAX_VIEW_ROWS]:
+        line = csv_text([row]).removesuffix("\n")
         room -= len(line)
         if room < 0:
             break

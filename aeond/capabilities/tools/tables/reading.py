@@ -5,6 +5,7 @@ columns of plain lines are `text` and `number`, the last number of the line.
 """
 
 import csv
+import io
 import json
 import re
 from collections.abc import Sequence
@@ -19,6 +20,7 @@ MAX_ROWS: Final = 100_000
 MAX_COLUMNS: Final = 200
 MAX_SHOWN_COLUMNS: Final = 30
 _DELIMITERS: Final = (",", ";", "\t", "|")
+_YEAR: Final = re.compile(r"19\d\d|20\d\d|2100", re.ASCII)
 _LIST_NUMBER: Final = re.compile(r"^\s*\d+[.)]\s+")
 
 
@@ -56,12 +58,13 @@ class Table:
 
 def read_table(text: str) -> Table:
     """The table in the text of a file. Raises ToolError (TABLE_EMPTY, TABLE_TOO_LARGE)."""
-    lines = [line for line in text.lstrip("\ufeff").splitlines() if line.strip()]
+    text = text.lstrip("\ufeff")
+    lines = [line for line in text.splitlines() if line.strip()]
     if not lines:
         raise ToolError("the file is empty", reason="TABLE_EMPTY", field="path")
     if len(lines) > MAX_ROWS:
         raise ToolError(f"the file has more than {MAX_ROWS} lines", reason="TABLE_TOO_LARGE", field="path")
-    return _objects(text) or _delimited(lines) or _plain(lines)
+    return _objects(text) or _delimited(text, delimiter_of(lines)) or _plain(lines)
 
 
 def delimiter_of(lines: Sequence[str]) -> str:
@@ -94,23 +97,48 @@ def _cell(value: object) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-def _delimited(lines: Sequence[str]) -> Table | None:
-    delimiter = delimiter_of(lines)
+def _delimited(text: str, delimiter: str) -> Table | None:
     if not delimiter:
         return None
-    rows = [[cell.strip() for cell in row] for row in csv.reader(lines, delimiter=delimiter)]
+    written = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)  # cells keep their line breaks
+    rows = [cells for row in written if any(cells := [cell.strip() for cell in row])]
     if delimiter == "|":  # the bars of Markdown stand at both ends too, and a ruler below the header
         rows = [row[1 if row[0] == "" else 0 : -1 if row[-1] == "" else len(row)] for row in rows]
         rows = [row for row in rows if not all(re.fullmatch(r":?-+:?", cell) for cell in row)]
+    if not rows:
+        return None
     width = len(rows[0])
-    if not all(rows[0]) or any(
-        first_number(cell) is not None and not cell.isidentifier() for cell in rows[0]
-    ):
-        header = [str(number) for number in range(1, width + 1)]  # the first row is data
+    if _is_header(rows[0], rows[1:]):
+        header, rows = [" ".join(cell.splitlines()) for cell in rows[0]], rows[1:]
     else:
-        header, rows = rows[0], rows[1:]
+        header = [str(number) for number in range(1, width + 1)]
     padded = (tuple((row + [""] * width)[:width]) for row in rows)
     return Table(tuple(header[:MAX_COLUMNS]), tuple(row[:MAX_COLUMNS] for row in padded))
+
+
+def _is_header(first: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
+    """Whether the first row names the columns, and is no data."""
+    years = [cell for cell in first if _YEAR.fullmatch(cell)]
+    return (
+        all(first)
+        and len(set(years)) == len(years)
+        and all(
+            _is_name(cell, [row[column] for row in below if row[column : column + 1] not in ([], [""])])
+            for column, cell in enumerate(first)
+            if first_number(cell) is not None
+        )
+    )
+
+
+def _is_name(cell: str, below: Sequence[str]) -> bool:
+    """Whether a cell with a number names its column: a year above other cells than years, or words that no cell below has.
+
+    So "Rent (12 months)" is a name, and "3 m" above "5 m" is none.
+    """
+    if _YEAR.fullmatch(cell):
+        return 2 * sum(bool(_YEAR.fullmatch(other)) for other in below) < len(below)
+    words = NUMERAL.sub("", cell)
+    return any(map(str.isalpha, words)) and all(NUMERAL.sub("", other) != words for other in below)
 
 
 def _plain(lines: Sequence[str]) -> Table:

@@ -34,6 +34,12 @@ def test_of_a_long_table_the_first_rows_are_shown(cell: str) -> None:
     assert sum(map(len, view)) <= MAX_VIEW_CHARS + 100
 
 
+def test_rows_of_several_lines_are_counted_once() -> None:
+    """A cell with line breaks counts as part of its row, so that rows left out are reported."""
+    rows = (("a\nb\nc",), ("d" * MAX_VIEW_CHARS,), ("e",))
+    assert table_view(Table(("x",), rows), "x.csv") == 'x(x):\n"a\nb\nc"\n... 3 rows in all'
+
+
 def test_the_examples_are_valid_statements() -> None:
     """Each worked example is a statement over the table in its view."""
     for view, _request, statement in QUERY.examples:

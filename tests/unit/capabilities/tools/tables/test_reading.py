@@ -36,6 +36,38 @@ def test_the_names_of_columns_may_have_digits() -> None:
     assert table.rows == (("Birch", "17.5", "1:52", "3"),)
 
 
+@pytest.mark.parametrize(
+    ("text", "columns"),
+    [
+        ("month,2024,2025\njan,1,2\nfeb,3,4\n", ("month", "2024", "2025")),
+        ("Monat;Miete (12 Monate);Ort\nJan;300;Bonn\n", ("Monat", "Miete (12 Monate)", "Ort")),
+        ("name,2024,2025\nLena,yes,no\n", ("name", "2024", "2025")),
+        ("Lena,2019\nOmar,2012\n", ("1", "2")),
+        ("Lena,2019,2019\nOmar,5,7\n", ("1", "2", "3")),
+        ("Lena,2019,12\nOmar,5,7\n", ("1", "2", "3")),
+        ("Rope,3 m\nBelt,5 m\n", ("1", "2")),
+        ("Rope,30 EUR\nBelt,EUR 5\nLamp,5 EUR\n", ("1", "2")),
+        ("item_1,lamp\nitem_2,desk\n", ("1", "2")),
+    ],
+)
+def test_a_header_with_numbers_differs_from_data(text: str, columns: tuple[str, ...]) -> None:
+    """Years above other cells than years, and words that no cell below has, name columns; other numbers are data."""
+    assert read_table(text).columns == columns
+
+
+def test_quoted_cells_keep_their_line_breaks() -> None:
+    """A cell over several lines stays as it is, the name of a column has spaces there, and rows without content are left out."""
+    table = read_table('name,"postal\r\naddress"\r\nA,"Main St 1\r\n\r\n53111 Bonn"\r\n\r\n,\r\nB,x\r\n')
+    assert table.columns == ("name", "postal address")
+    assert table.rows == (("A", "Main St 1\r\n\r\n53111 Bonn"), ("B", "x"))
+
+
+@pytest.mark.parametrize("text", [",,\n,,\n", "|---|---|\n"])
+def test_separators_without_cells_are_plain_lines(text: str) -> None:
+    """Lines of separators alone hold no columns."""
+    assert read_table(text).plain
+
+
 def test_rows_are_as_long_as_the_header() -> None:
     """Short rows are filled up and long ones cut."""
     table = read_table("a,b,c\nx,y,z\n1,2,3\n4,5\n6,7,8,9\n1,2,3\n1,2,3\n1,2,3\n1,2,3\n1,2,3\n1,2,3\n")

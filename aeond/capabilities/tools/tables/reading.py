@@ -70,7 +70,10 @@ def read_table(text: str) -> Table:
 def delimiter_of(lines: Sequence[str]) -> str:
     """What separates the cells of these lines; empty for plain lines."""
     for delimiter in _DELIMITERS:
-        widths = [len(row) for row in csv.reader(lines[:200], delimiter=delimiter)]
+        try:
+            widths = [len(row) for row in csv.reader(lines[:200], delimiter=delimiter)]
+        except csv.Error:  # a cell is too long, as behind a quotation mark that is never closed
+            continue
         usual = max(set(widths), key=widths.count, default=1)
         if usual > 1 and widths[0] == usual and widths.count(usual) >= 0.8 * len(widths):
             return delimiter
@@ -83,7 +86,7 @@ def _objects(text: str) -> Table | None:
         return None
     try:
         found = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     if not isinstance(found, list) or not found or not all(isinstance(row, dict) for row in found):
         return None
@@ -101,7 +104,10 @@ def _delimited(text: str, delimiter: str) -> Table | None:
     if not delimiter:
         return None
     written = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)  # cells keep their line breaks
-    rows = [cells for row in written if any(cells := [cell.strip() for cell in row])]
+    try:
+        rows = [cells for row in written if any(cells := [cell.strip() for cell in row])]
+    except csv.Error:
+        return None
     if delimiter == "|":  # the bars of Markdown stand at both ends too, and a ruler below the header
         rows = [row[1 if row[0] == "" else 0 : -1 if row[-1] == "" else len(row)] for row in rows]
         rows = [row for row in rows if not all(re.fullmatch(r":?-+:?", cell) for cell in row)]

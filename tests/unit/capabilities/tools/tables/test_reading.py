@@ -107,3 +107,18 @@ def test_an_empty_file_holds_no_table() -> None:
     with pytest.raises(ToolError) as refused:
         read_table(" \n\n")
     assert refused.value.reason == "TABLE_EMPTY"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'a,b\n1,"' + "x" * 140_000,
+        'a,b\n1,2\n3,"open\n' + "4,5\n" * 50_000,
+        "[" * 100_000,
+    ],
+    ids=["long cell", "open quotation mark", "deep nesting"],
+)
+def test_what_is_no_table_is_read_as_lines(text: str) -> None:
+    """Text that looks like a table and cannot be read as one has a single column."""
+    table = read_table(text)
+    assert len(table.rows) == len(text.splitlines())

@@ -225,11 +225,6 @@ class Workspace(str):
         return path.identity if isinstance(path, Workspace) else ""
 
     @staticmethod
-    def again(path: str, workspace: str) -> str:
-        """A recorded path of a folder; the `workspace` itself, with identity and rights, if it is that."""
-        return workspace if path == workspace else path
-
-    @staticmethod
     def rights_of(path: str) -> UserRights | None:
         """The rights with which a workspace is used; None for any other path."""
         return path.rights if isinstance(path, Workspace) else None

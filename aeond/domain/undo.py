@@ -2,6 +2,7 @@
 
 from enum import StrEnum
 
+from aeond.domain.tools import ToolContext
 from aeond.frozen import frozen
 
 
@@ -16,7 +17,7 @@ class ChangeKind(StrEnum):
 class Change:
     """One change, recorded before it is made.
 
-    `owner` is the id of the run, or of the call outside of a run. `path` is relative to the folder `root`; of a
+    `owner` is that of `owner_of`. `path` is relative to the folder `root`; of a
     fact it is the key. `before` is the content that was there, None for nothing; `found` identifies it, and `after`
     the content that is there then, both "" for nothing. Content that is no longer `kept` cannot be restored.
     """
@@ -36,6 +37,12 @@ class Change:
     kept: bool = True
     found: str = ""
     change_id: int = 0  # given by the log, increasing
+
+
+def owner_of(context: ToolContext) -> str:
+    """The owner of the changes of a call: its run; outside of a run, the call itself with its user. Clients choose the
+    ids of direct calls: one that is the id of a run, or of another user's call, is still another owner."""
+    return context.run_id or f"call/{context.uid}/{context.call_id}"
 
 
 @frozen

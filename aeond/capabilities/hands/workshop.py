@@ -19,13 +19,13 @@ from aeond.capabilities.hands.workspace_tree import (
 )
 from aeond.capabilities.sandbox.conversing import Conditions, Sandbox, ignore_text
 from aeond.capabilities.sandbox.messages import Errand, Limits, Request
-from aeond.capabilities.tools.files.changes import CHANGED, CREATED, DELETED, owner_of
+from aeond.capabilities.tools.files.changes import CHANGED, CREATED, DELETED
 from aeond.capabilities.tools.files.contained_files import ContainedFiles
 from aeond.capabilities.tools.files.file_state import NO_FILE, FileState
 from aeond.capabilities.tools.files.reading import shown_name
 from aeond.capabilities.tools.worker_threads import Stopped, WorkerThreads
 from aeond.domain.tools import MAX_EFFECTS, RecordedEffect, ToolContext
-from aeond.domain.undo import Change, ChangeKind
+from aeond.domain.undo import Change, ChangeKind, owner_of
 from aeond.errors import ToolError
 from aeond.frozen import frozen
 from aeond.ports import Clock, TextSink

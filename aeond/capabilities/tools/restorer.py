@@ -73,7 +73,7 @@ class Restorer:
 
     def _file(self, change: Change, workspace: Workspace) -> Undone | UndoRefused | None:
         """Blocking."""
-        root, path = Workspace.again(change.root, workspace), change.path
+        root, path = self._files.recorded_root(change.root, workspace), change.path
         state = self._files.state(change.moved_to or path, root)
         left = self._files.state(path, root) if change.moved_to else None
         match progress(change, state, left):

@@ -14,7 +14,7 @@ from aeond.domain.facts import Fact, FactSource
 from aeond.domain.names import Match, fit
 from aeond.domain.policy import Access, Target, TargetKind, joined
 from aeond.domain.tools import Effect, RecordedEffect, ToolContext, ToolOutput
-from aeond.domain.undo import Change, ChangeKind
+from aeond.domain.undo import Change, ChangeKind, owner_of
 from aeond.domain.values import JsonValue, canonical_json, display_json, short_line
 from aeond.errors import InvalidInputError, ToolError
 from aeond.ports import Clock, Memories
@@ -207,19 +207,19 @@ class _Facts:
         self._clock = clock
         self._embedder = embedder
         self._undo = undo
-        self._decided: dict[str, tuple[str, Meant]] = {}  # by call, the oldest first
+        self._decided: dict[tuple[str, str], tuple[str, Meant]] = {}  # by owner and call, the oldest first
 
     async def decided(self, key: str, context: ToolContext) -> Fact | None:
         """The fact that a call with this key means; the call itself will mean the same one."""
         meant = await self._find(key, context)
-        self._decided[context.call_id] = key, meant
+        self._decided[owner_of(context), context.call_id] = key, meant
         while len(self._decided) > _CALLS:
             del self._decided[next(iter(self._decided))]
         return meant[0]
 
     async def meant(self, key: str, context: ToolContext) -> Meant:
         """The fact if exactly one can be meant, and keys near the given one."""
-        asked, (found, near) = self._decided.pop(context.call_id, ("", (None, ())))
+        asked, (found, near) = self._decided.pop((owner_of(context), context.call_id), ("", (None, ())))
         if asked != key:
             return await self._find(key, context)
         # Its value may have changed since.
@@ -248,7 +248,7 @@ class _Facts:
         kept = content is None or len(content) <= self._undo.max_content_bytes
         await self._undo.record(
             Change(
-                owner=context.run_id or context.call_id,
+                owner=owner_of(context),
                 step_id=context.step_id,
                 call_id=context.call_id,
                 kind=ChangeKind.FACT,
@@ -265,8 +265,7 @@ class _Facts:
         """The change of this call, if the fact is as the call left it."""
         if self._undo is None:
             return None
-        owner = context.run_id or context.call_id
-        for change in await self._undo.find(owner, context.step_id, context.call_id):
+        for change in await self._undo.find(owner_of(context), context.step_id, context.call_id):
             there = dict(await self._memories.of(context.uid).search(change.path, limit=1))
             now = content_id(there[change.path]) if change.path in there else ""
             if change.kind is ChangeKind.FACT and now == change.after:

@@ -25,8 +25,8 @@ from aeond.capabilities.tools.files.text_edits import Edit, unified_diff
 from aeond.capabilities.tools.worker_threads import Stopped, WorkerThreads
 from aeond.domain.plans.approvals import CallPreview
 from aeond.domain.policy import Access, Target
-from aeond.domain.tools import RecordedEffect, ToolContext, ToolOutput, Workspace
-from aeond.domain.undo import Change, ChangeKind
+from aeond.domain.tools import RecordedEffect, ToolContext, ToolOutput
+from aeond.domain.undo import Change, ChangeKind, owner_of
 from aeond.errors import ToolError
 from aeond.ports import Clock
 from aeond.ports.undo import UndoLog
@@ -140,7 +140,7 @@ class FileChanges:
     def _writing(self, change: Change, content: bytes, context: ToolContext) -> Callable[[Stopped], None]:
         """Puts the content of a recorded change in place; blocking."""
         mark = f"{context.run_id}/{context.step_id}/{context.call_id}"
-        root = Workspace.again(change.root, context.workspace)
+        root = self.files.recorded_root(change.root, context.workspace)
         return lambda stopped: self.files.write_file(
             change.path, root, content, mark, stopped, expected=change.found
         )
@@ -209,7 +209,7 @@ class FileChanges:
         recorded = await self._recorded(context)
         if recorded is None:
             return None
-        root = Workspace.again(recorded.root, context.workspace)
+        root = self.files.recorded_root(recorded.root, context.workspace)
         state = await self._state(root, recorded.moved_to or recorded.path)
         left = await self._state(root, recorded.path) if recorded.moved_to else None
         match progress(recorded, state, left):
@@ -295,11 +295,6 @@ def _edited(state: FileState | None, path: str, transform: Transform) -> Edit:
             field="path",
         )
     return transform(None if state is None else state.content)
-
-
-def owner_of(context: ToolContext) -> str:
-    """The owner of the changes of a call: its run, or itself outside of a run."""
-    return context.run_id or context.call_id
 
 
 def progress(change: Change, state: FileState | None, left: FileState | None) -> Progress:

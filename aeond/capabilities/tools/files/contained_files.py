@@ -98,6 +98,13 @@ class ContainedFiles:
         _require_name(below)
         return root, plain_path(below)
 
+    def recorded_root(self, root: str, workspace: str) -> str:
+        """The root of a recorded change: the workspace, with its identity and rights, or a writable root."""
+        for known in (workspace, *self._writable):
+            if root == known:
+                return known
+        raise ToolError(f"{_shown(root)} is not a folder that this run may change", reason="PATH_OUTSIDE")
+
     def place(self, path: str, workspace: str) -> tuple[str, bool | None]:
         """The absolute path that a path names, with links resolved as far as there is anything, and whether a folder (True),
         anything else (False) or nothing (None) is there.

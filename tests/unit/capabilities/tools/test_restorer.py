@@ -9,15 +9,21 @@ from typing import Any
 import anyio
 import pytest
 
+from aeond.capabilities.embedding.no_embedder import NoEmbedder
+from aeond.capabilities.tools.facts.memory_tools import memory_tools
+from aeond.capabilities.tools.files.contained_files import ContainedFiles
 from aeond.capabilities.tools.files.file_state import identity_of
+from aeond.capabilities.tools.files.safe_open import resolve_in_kernel
 from aeond.capabilities.tools.restorer import Restorer
 from aeond.capabilities.tools.worker_threads import WorkerThreads
-from aeond.domain.tools import Workspace
+from aeond.domain.tools import ToolCall, Workspace
 from aeond.domain.undo import Change, ChangeKind, Undone, UndoReport
 from aeond.domain.values import JsonValue, canonical_json
 from aeond.errors import StoreError
+from tests.support.doubles import ManualClock
 from tests.support.file_tools import FileTools
 from tests.support.memory import InMemoryMemory
+from tests.support.tools import invoker_of
 from tests.support.undo import InMemoryUndoLog
 
 
@@ -29,6 +35,8 @@ class Place:
         self.log = log
         self.tools = FileTools(folder, log)
         self.memory = InMemoryMemory()
+        facts = memory_tools(self.memory, ManualClock(), NoEmbedder(), log)
+        self.invoker = invoker_of(*self.tools.tools, *facts)
         self.restorer = Restorer(log, self.tools.files, WorkerThreads(), self.memory)
 
     async def undo(self, *owners: str) -> UndoReport:
@@ -164,14 +172,48 @@ async def test_only_the_given_owners_are_undone(place: Place) -> None:
 
 
 async def test_a_failed_restore_is_a_refusal(place: Place) -> None:
-    """An error of one file, such as a missing workspace, is its refusal and does not end the work."""
+    """An error of one file, such as a folder in its place, is its refusal and does not end the work."""
+    (place.folder / "z.txt").mkdir()
     await place.tools.done("delete_file", path="a.txt")
     gone = await place.log.latest(("run1",))
     assert gone is not None
-    await place.log.record(replace(gone, call_id="other", root=str(place.folder / "gone"), path="z.txt"))
+    await place.log.record(replace(gone, call_id="other", path="z.txt"))
     report = await place.undo()
-    assert [(one.target, one.reason) for one in report.refused] == [("z.txt", "WORKSPACE_MISSING")]
+    assert [(one.target, one.reason) for one in report.refused] == [("z.txt", "NOT_A_FILE")]
     assert report.undone == (Undone("a.txt", "restored"),)
+
+
+async def test_files_outside_the_folders_of_the_run_stay(place: Place, tmp_path_factory: Any) -> None:
+    """A change recorded in a folder that is neither the run's workspace nor writable for every run is refused, and the
+    rest is taken back."""
+    shared, other = (str(tmp_path_factory.mktemp(name)) for name in ("shared", "other"))
+    await place.tools.done("delete_file", path="a.txt")
+    gone = await place.log.latest(("run1",))
+    assert gone is not None
+    for root in (shared, other):
+        await place.log.record(replace(gone, call_id=root, root=root))
+    files = ContainedFiles(resolve_in_kernel, writable_roots=[shared])
+    restorer = Restorer(place.log, files, WorkerThreads(), place.memory)
+    report = await restorer.undo(("run1",), -1, Workspace(str(place.folder)))
+    (refused,) = report.refused
+    assert (refused.reason, other in refused.message) == ("PATH_OUTSIDE", True)
+    assert os.listdir(other) == []
+    assert report.undone == (Undone("a.txt", "restored"), Undone("a.txt", "restored"))
+    assert os.listdir(shared) == ["a.txt"]
+
+
+async def test_a_direct_call_under_the_id_of_a_run_is_no_change_of_the_run(place: Place) -> None:
+    """The client chooses the id of a direct call; undoing the run with that id takes nothing of the call back."""
+    direct = replace(place.tools.context("run1"), run_id="", step_id="", uid=5)
+    for call in (
+        ToolCall("delete_file", {"path": "a.txt"}, "run1"),
+        ToolCall("forget", {"key": "door code"}, "run1"),
+    ):
+        await place.memory.of(5).write("door code", 1)
+        assert (await place.invoker.invoke(call, direct)).success
+    assert await place.undo() == UndoReport()
+    assert await place.memory.search("") == []
+    assert not (place.folder / "a.txt").exists()
 
 
 async def test_facts_are_taken_back(place: Place) -> None:

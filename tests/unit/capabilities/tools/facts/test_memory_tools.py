@@ -33,6 +33,7 @@ class Bench:
         tools = memory_tools(
             self.memory, ManualClock(), embedder or NoEmbedder(), self.undo if undo else None
         )
+        self.tools = {tool.spec.name: tool for tool in tools}
         self.specs = [tool.spec for tool in tools]
         self.invoker = invoker_of(*tools)
 
@@ -279,3 +280,15 @@ async def test_each_user_has_facts_of_its_own(bench: Bench) -> None:
     await bench.invoker.invoke(ToolCall("remember", {"key": "colour", "value": "red"}, "call4"), theirs)
     assert await bench.found() == {"colour": "green"}
     assert await bench.memory.of(5).read("colour") == "red"
+
+
+async def test_calls_of_two_users_with_one_id_are_apart(bench: Bench) -> None:
+    """A direct call finds neither the change nor the similar keys of another user's call with the same id."""
+    first, second = (replace(CONTEXT, run_id="", step_id="", uid=uid) for uid in (5, 6))
+    await bench.memory.of(5).write("gate code", 1)
+    call = ToolCall("remember", {"key": "new gate code", "value": 2}, "call1")
+    await bench.tools["remember"].targets(call.arguments, first)
+    assert (await bench.invoker.invoke(call, second)).data == {"result": "new gate code = 2"}
+    await bench.memory.of(5).write("new gate code", 2)
+    assert await bench.invoker.reconcile(call, first) is None
+    assert await bench.invoker.reconcile(call, second) is not None

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -11,6 +12,7 @@ import pytest
 from aeond.capabilities.tools.files.changes import FileChanges
 from aeond.capabilities.tools.files.text_edits import Edit
 from aeond.capabilities.tools.worker_threads import Begun, Stopped, WorkerThreads
+from aeond.domain.tools import ToolCall
 from aeond.domain.undo import Change, ChangeKind
 from aeond.errors import StoreError
 from tests.support.doubles import ManualClock
@@ -75,6 +77,20 @@ async def test_a_repeated_call_has_one_effect(tools: FileTools, tool: str) -> No
     again = await tools.call(tool, "c", **CALLS[tool])
     assert (again.data, again.effects) == (first.data, first.effects)
     assert tree(tools.folder) == after
+
+
+@EVERY_CALL
+async def test_direct_calls_with_one_id_are_apart(tools: FileTools, tool: str) -> None:
+    """A direct call does not find the change of another user's call with the same id, and fails if the user's own call with
+    this id was made in another folder."""
+    first, second = (replace(tools.context("c"), run_id="", step_id="", uid=uid) for uid in (5, 6))
+    assert (await tools.invoker.invoke(ToolCall(tool, CALLS[tool], "c"), first)).success
+    assert await tools.invoker.reconcile(ToolCall(tool, CALLS[tool], "c"), first) is not None
+    assert await tools.invoker.reconcile(ToolCall(tool, CALLS[tool], "c"), second) is None
+    (tools.folder / "elsewhere").mkdir()
+    (tools.folder / "elsewhere" / "a.txt").write_text("one\ntwo\nthree")
+    elsewhere = replace(first, workspace=str(tools.folder / "elsewhere"))
+    assert (await tools.invoker.invoke(ToolCall(tool, CALLS[tool], "c"), elsewhere)).reason == "PATH_OUTSIDE"
 
 
 @EVERY_CALL
@@ -204,8 +220,8 @@ async def test_a_file_that_changes_during_the_call_is_not_replaced(tools: FileTo
 
 
 async def test_calls_outside_of_runs_own_their_changes(tools: FileTools) -> None:
-    """The changes of a call without a run belong to the call."""
-    context = tools.context("single")
-    await tools.changes.delete("a.txt", type(context)("", "", "single", str(tools.folder)))
-    (change,) = await tools.log.find("single", "", "single")
-    assert change.owner == "single"
+    """The changes of a call without a run belong to the call and its user."""
+    await tools.changes.delete("a.txt", replace(tools.context("single"), run_id="", step_id="", uid=5))
+    (change,) = await tools.log.find("call/5/single", "", "single")
+    assert change.path == "a.txt"
+    assert await tools.log.latest(["single"]) is None

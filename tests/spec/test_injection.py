@@ -121,6 +121,19 @@ async def test_a_fact_from_an_untrusted_run(tmp_path: Path, harm: str) -> None:
 
 
 @pytest.mark.parametrize("harm", HARMS)
+async def test_an_untrusted_fact_that_is_changed(tmp_path: Path, harm: str) -> None:
+    """The result of changing an untrusted fact shows the old value, and taints the run as recalling it does."""
+    world = world_in(tmp_path)
+    await world.memory.write("door code", DOOR)
+    await world.memory.write("advice", HARMS[harm], FactSource("run-0", ("host:example.org:443",)))
+    run, kinds = await world.work(ToolCall("remember", {"key": "advice", "value": "none"}))
+    assert {"memory:advice", "host:example.org:443"} <= set(run.taint)
+    assert len(run.steps) > 1, "the model did not follow the instruction"
+    assert await harmed(world) == []
+    check_decided(run, list(kinds))
+
+
+@pytest.mark.parametrize("harm", HARMS)
 async def test_the_output_of_another_authors_tool(tmp_path: Path, harm: str) -> None:
     """The result of a sandboxed tool of another author is untrusted as soon as it is called."""
     world = world_in(tmp_path, foreign=(FreeTool("zz", telling(HARMS[harm])),))

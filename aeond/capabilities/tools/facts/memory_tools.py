@@ -103,7 +103,16 @@ def memory_tools(
         return ()  # the facts that are found taint the run if they are tainted
 
     async def keys(context: ToolContext, limit: int, near: str) -> Sequence[str]:
-        return [fact.key for fact in await memories.of(context.uid).recall(near, limit)]
+        found = [fact.key for fact in await memories.of(context.uid).recall(near, limit)]
+        # A proposal taints nothing. Without the tainted keys the list would pass for complete, and leave only wrong ones.
+        return found if context.taint or not await tainted(context, found) else ()
+
+    async def tainted(context: ToolContext, keys: Sequence[str]) -> tuple[str, ...]:
+        """The untrusted sources of what is remembered under these keys now."""
+        taint: tuple[str, ...] = ()
+        for key, source in (await memories.of(context.uid).sources(keys)).items():
+            taint = joined(taint, (_source(key), *source.taint) if source.taint else ())
+        return taint
 
     async def remembered(arguments: RememberArguments, context: ToolContext) -> ToolOutput[Done] | None:
         if undo is None:
@@ -115,11 +124,13 @@ def memory_tools(
         change = await facts.made(context)
         if change is None:
             return None
-        return _remembered(change.path, arguments.value, _before(change), ())
+        return _remembered(change.path, arguments.value, _before(change), (), _taint_before(change))
 
     async def forgotten(_arguments: ForgetArguments, context: ToolContext) -> ToolOutput[Done] | None:
         change = await facts.made(context)
-        return None if change is None else _forgotten(Fact(change.path, _before(change)))
+        if change is None:
+            return None
+        return _forgotten(Fact(change.path, _before(change)), _taint_before(change))
 
     @tool(
         effect=Effect.MEMORY,
@@ -132,24 +143,22 @@ def memory_tools(
     async def remember(arguments: RememberArguments, context: ToolContext) -> ToolOutput[Done]:
         """Remember a fact under a short key, or change it."""
         found, near = await facts.meant(arguments.key, context)
+        taint = await tainted(context, near if found is None else [found.key])
         if found is not None and _same(found.value, arguments.value):
-            return ToolOutput(Done(result=f"{_line(found.key, found.value)} already"))
+            return ToolOutput(Done(result=f"{_line(found.key, found.value)} already"), taint=taint)
         key = _plain(arguments.key) if found is None else found.key
         before = None if found is None else found.value
         await facts.record(context, key, found, content_id(arguments.value))
         source = FactSource(context.run_id, context.taint)
         await memories.of(context.uid).write(key, arguments.value, source)
-        return _remembered(key, arguments.value, before, near)
+        return _remembered(key, arguments.value, before, near, taint)
 
     async def sourced(
         context: ToolContext, result: RecallResult, named: Sequence[Fact] = ()
     ) -> ToolOutput[RecallResult]:
         """The result with the untrusted sources of everything that it shows."""
         shown = [*(fact.key for fact in result.facts), *(fact.key for fact in named)]
-        taint: tuple[str, ...] = ()
-        for key, source in (await memories.of(context.uid).sources(shown)).items():
-            taint = joined(taint, (f"memory:{key}"[:MAX_KEY_CHARS], *source.taint) if source.taint else ())
-        return ToolOutput(result, taint=taint)
+        return ToolOutput(result, taint=await tainted(context, shown))
 
     @tool(effect=Effect.READ, example={"text": "birthday of Anna"}, targets=read, shows_facts=True)
     async def recall(arguments: RecallArguments, context: ToolContext) -> ToolOutput[RecallResult]:
@@ -183,9 +192,10 @@ def memory_tools(
         fact, _ = await facts.meant(arguments.key, context)
         if fact is None:
             raise _unknown(arguments.key)
+        taint = await tainted(context, [fact.key])
         await facts.record(context, fact.key, fact, "")
         await memories.of(context.uid).delete(fact.key)
-        return _forgotten(fact)
+        return _forgotten(fact, taint)
 
     return remember, recall, forget
 
@@ -278,22 +288,33 @@ def _before(change: Change) -> JsonValue:
     return value
 
 
-def _remembered(key: str, value: JsonValue, before: JsonValue, near: Sequence[str]) -> ToolOutput[Done]:
+def _source(key: str) -> str:
+    """The name of a fact as an untrusted source."""
+    return f"memory:{key}"[:MAX_KEY_CHARS]
+
+
+def _taint_before(change: Change) -> tuple[str, ...]:
+    """The source of the fact that a recorded change replaced. Whether it was trusted is not recorded: it counts as untrusted."""
+    replaced = change.before is not None or not change.kept
+    return (_source(change.path),) if replaced else ()
+
+
+def _remembered(
+    key: str, value: JsonValue, before: JsonValue, near: Sequence[str], taint: tuple[str, ...]
+) -> ToolOutput[Done]:
     line = _line(key, value)
     if before is not None:
         was = _short(before)
-        return ToolOutput(
-            Done(result=f"{line}, before {was}"), (RecordedEffect("fact.changed", key, f"before {was}"),)
-        )
+        effect = RecordedEffect("fact.changed", key, f"before {was}")
+        return ToolOutput(Done(result=f"{line}, before {was}"), (effect,), taint)
     others = f"; similar: {', '.join(near)}" if near else ""
-    return ToolOutput(
-        Done(result=f"{line}{others}"), (RecordedEffect("fact.remembered", key, _short(value)),)
-    )
+    effect = RecordedEffect("fact.remembered", key, _short(value))
+    return ToolOutput(Done(result=f"{line}{others}"), (effect,), taint)
 
 
-def _forgotten(fact: Fact) -> ToolOutput[Done]:
+def _forgotten(fact: Fact, taint: tuple[str, ...]) -> ToolOutput[Done]:
     effect = RecordedEffect("fact.forgotten", fact.key, f"before {_short(fact.value)}")
-    return ToolOutput(Done(result=f"forgot {fact.key}"), (effect,))
+    return ToolOutput(Done(result=f"forgot {fact.key}"), (effect,), taint)
 
 
 def _listed(facts: Sequence[Fact]) -> RecallResult:

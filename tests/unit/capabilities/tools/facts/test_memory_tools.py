@@ -14,6 +14,7 @@ from aeond.capabilities.tools.facts.memory_tools import (
     content_id,
     memory_tools,
 )
+from aeond.domain.facts import FactSource
 from aeond.domain.tools import RecordedEffect, Recovery, ToolCall, ToolResult
 from aeond.domain.undo import ChangeKind
 from aeond.ports.embedding import Embedder
@@ -292,3 +293,52 @@ async def test_calls_of_two_users_with_one_id_are_apart(bench: Bench) -> None:
     await bench.memory.of(5).write("new gate code", 2)
     assert await bench.invoker.reconcile(call, first) is None
     assert await bench.invoker.reconcile(call, second) is not None
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("remember", {"key": "tip", "value": "sell"}),
+        ("remember", {"key": "tip", "value": "buy"}),
+        ("remember", {"key": "new tip", "value": "sell"}),
+        ("forget", {"key": "tip"}),
+    ],
+    ids=["replaced value", "same value", "similar key", "forgotten key"],
+)
+async def test_an_untrusted_fact_that_a_change_shows_taints(
+    bench: Bench, tool: str, arguments: dict[str, Any]
+) -> None:
+    """A result that shows the key or value of an untrusted fact names its sources; one of trusted facts names none."""
+    for source, taint in ((("file:/x",), ("file:/x", "memory:tip")), ((), ())):
+        await bench.memory.write("tip", "buy", FactSource("run0", source))
+        assert (await bench.use(tool, **arguments)).taint == taint
+        await bench.memory.delete("new tip")
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "taint"),
+    [
+        ("remember", {"key": "tip", "value": "sell"}, ("memory:tip",)),
+        ("forget", {"key": "tip"}, ("memory:tip",)),
+        ("remember", {"key": "boat", "value": "Ida"}, ()),
+    ],
+)
+async def test_a_reconciled_change_taints_by_what_it_replaced(
+    bench: Bench, tool: str, arguments: dict[str, Any], taint: tuple[str, ...]
+) -> None:
+    """After a crash the source of a replaced fact is unknown: its key and value count as untrusted."""
+    await bench.memory.write("tip", "buy", FactSource("run0", ("file:/x",)))
+    await bench.use(tool, **arguments)
+    recalled = await bench.invoker.reconcile(ToolCall(tool, arguments, "call1"), CONTEXT)
+    assert recalled is not None
+    assert recalled.taint == taint
+
+
+async def test_untrusted_keys_are_proposed_only_to_tainted_runs(bench: Bench) -> None:
+    """With an untrusted fact among them no keys are proposed, also not by an error, unless the run is tainted."""
+    await bench.memory.write("boat", 1)
+    await bench.memory.write("tip", "buy", FactSource("run0", ("file:/x",)))
+    assert await bench.invoker.candidates("forget", "key", CONTEXT, 10) == ()
+    assert "tip" not in (await bench.use("forget", key="motto")).error
+    tainted = replace(CONTEXT, taint=("file:/y",))
+    assert set(await bench.invoker.candidates("forget", "key", tainted, 10)) == {"boat", "tip"}

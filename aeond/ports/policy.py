@@ -48,6 +48,15 @@ class StatesCode(Protocol):
     def tool_code(self) -> ToolCode: ...
 
 
+@runtime_checkable
+class HoldsCalls(Protocol):
+    """What a Tool has beside `execute` and `reconcile` if its calls stay in progress while a person is asked."""
+
+    def holds(self, arguments: JsonObject, context: ToolContext) -> bool:
+        """Whether exactly this call is in progress and continues with the answer in `context`; `execute` then begins no
+        call. ToolError (CALL_CUT) if the call that asked is lost."""
+
+
 class CallInspector(Protocol):
     """Determines the facts of a call without carrying it out."""
 

@@ -35,16 +35,19 @@ _AFTER_CRASH: Final = {
 def start(run: RunSnapshot, kind: e.StepStarted) -> RunSnapshot:
     current = run.steps[kind.step.step_id]
     recovery = Recovery.RERUN if current.child else kind.recovery  # a step with a child only waits for it
+    # An answer to a question belongs to the call that asked, and to nothing else that the step may do now.
+    answer = current.output if kind.mode is StepMode.TOOL else None
     begun = replace(current, step=kind.step, state=StepState.RUNNING, attempt=kind.attempt, mode=kind.mode)
     begun = replace(begun, recovery=recovery, reservation=kind.reservation, pass_index=run.pass_index)
-    return _with_step(run, begun, run.ledger.reserve(kind.reservation))
+    return _with_step(run, replace(begun, output=answer), run.ledger.reserve(kind.reservation))
 
 
 def repair(run: RunSnapshot, kind: e.StepRepaired) -> RunSnapshot:
     assert run.plan is not None
     current = run.steps[kind.step.step_id]
     planned = tuple(kind.step if s.step_id == current.step_id else s for s in run.plan)
-    repaired = replace(current, step=kind.step, state=StepState.READY, reservation=Amounts())
+    # The repaired call is another one: it asked nothing, and gets no answer.
+    repaired = replace(current, step=kind.step, state=StepState.READY, output=None, reservation=Amounts())
     changed = replace(run, plan=Plan(run.plan.goal, planned))
     return _with_step(changed, repaired, run.ledger.settle(current.reservation, kind.used))
 

@@ -124,6 +124,22 @@ async def test_an_answer_to_a_lost_question_is_an_unknown_outcome(world: McpWorl
     assert (await world.call("order", text="one", answer="small")).reason == CALL_CUT
 
 
+@pytest.mark.parametrize(("tool", "text"), [("echo", "one"), ("order", "both")])
+async def test_only_the_call_that_asked_is_continued(tool: str, text: str, world: McpWorld) -> None:
+    """An answer continues neither another tool of the server nor the same tool with other arguments."""
+    await world.use(in_memory)
+    assert (await world.call("order", text="one", step="s1")).request
+    assert (await world.call(tool, text=text, step="s1", answer="small")).reason == CALL_CUT
+
+
+async def test_a_repaired_step_gets_the_result_of_its_own_call(world: McpWorld) -> None:
+    """A call of a step whose earlier call asked a question is made, and ends the earlier one."""
+    await world.use(in_memory)
+    assert (await world.call("order", text="one", step="s1")).request
+    assert (await world.call("echo", text="hi", step="s1")).data == "hi"
+    assert (await world.call("order", text="one", step="s1", answer="small")).reason == CALL_CUT
+
+
 async def test_a_run_that_ends_takes_its_question_along(world: McpWorld) -> None:
     """A call that waits for an answer is cancelled with its run."""
     await world.use(in_memory)

@@ -60,10 +60,10 @@ class McpWorld:
         await self.servers.settle(SETTLE_SECONDS)
 
     async def call(
-        self, tool: str, *, answer: JsonValue = None, run_id: str = "run1", **arguments: Any
+        self, tool: str, *, answer: JsonValue = None, run_id: str = "run1", step: str = "", **arguments: Any
     ) -> ToolResult:
-        """The result of a call as a step of a run; each tool has one call id in a run."""
-        call = ToolCall(f"demo_{tool}", arguments, f"{run_id}/{tool}")
+        """The result of a call as a step of a run; by default each tool has one call id in a run."""
+        call = ToolCall(f"demo_{tool}", arguments, f"{run_id}/{step or tool}")
         context = ToolContext(run_id, "s1" if run_id else "", call.call_id, "", answer=answer)
         return await self.invoker.invoke(call, context)
 

@@ -14,7 +14,7 @@ from aeond.domain.values import JsonObject, JsonValue
 from aeond.errors import StoreError
 from aeond.kernel.executor import StepExecutor
 from aeond.kernel.orchestrator import Orchestrator, RunPorts
-from aeond.ports import ImmediateWork
+from aeond.ports import ImmediateWork, ToolInvoker
 from tests.support.doubles import (
     FixedPlanner,
     FixedReasoner,
@@ -79,7 +79,8 @@ class Host:
     reasoner: FixedReasoner = field(default_factory=FixedReasoner)
     planner: FixedPlanner | None = None
     children: ScriptedChildren = field(default_factory=ScriptedChildren)
-    invoker: PlainInvoker | None = None  # by default one that calls the tools
+    invoker: ToolInvoker | None = None  # by default one that calls the tools
+    repairer: ScriptedRepairer = field(default_factory=ScriptedRepairer)
 
     async def create(
         self, given: Plan | None = None, budget: Budget | None = None, parallel_steps: int = 4
@@ -97,7 +98,7 @@ class Host:
         executor = StepExecutor(
             invoker=self.invoker or PlainInvoker(self.tools),
             reasoner=self.reasoner,
-            repairer=ScriptedRepairer(),
+            repairer=self.repairer,
             clock=self.clock,
             children=self.children,
             subtasks=NamedTemplates(),

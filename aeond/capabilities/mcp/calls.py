@@ -6,7 +6,7 @@ import anyio
 
 from aeond.domain.runs.questions import InputRequest
 from aeond.domain.tools import CALL_CUT, ToolContext
-from aeond.domain.values import JsonObject, JsonValue
+from aeond.domain.values import JsonObject, JsonValue, canonical_json
 from aeond.errors import AeondError, ToolError
 from aeond.ports import ToolAnswer
 
@@ -39,6 +39,10 @@ class PendingCall:
     def can_ask(self) -> bool:
         """Whether the call can ask a person: it is a step of a run, and asks nothing already."""
         return bool(self.context.run_id) and self._question is None
+
+    def makes(self, name: str, arguments: JsonObject) -> bool:
+        """Whether this is a call of the tool with these arguments."""
+        return self.name == name and canonical_json(self.arguments) == canonical_json(arguments)
 
     async def turn(self) -> ToolAnswer:
         """Returns the result, or the question that is asked first. Raises the error that the call ended with."""

@@ -100,15 +100,25 @@ class Server:
         for key in [key for key in self._held if key[0] == run_id]:
             self._held.pop(key).cancel()
 
+    def holds(self, tool: McpTool, arguments: JsonObject, context: ToolContext) -> bool:
+        """See aeond.ports.policy.HoldsCalls."""
+        if context.answer is None:
+            return False
+        call = self._held.get((context.run_id, context.call_id))
+        if call is None or not call.makes(tool.spec.name, arguments):
+            raise cut(tool.spec.name, "the server that asked the question is gone")
+        return True
+
     async def call(self, tool: McpTool, arguments: JsonObject, context: ToolContext) -> ToolAnswer:
         """Carries the call out, or continues it with a person's answer. See `McpTool.execute`."""
         key = (context.run_id, context.call_id)
+        continues = self.holds(tool, arguments, context)
         call = self._held.pop(key, None)
-        if call is not None:
+        if call is not None and continues:
             call.answer(context.answer)
-        elif context.answer is not None:
-            raise cut(tool.spec.name, "the server that asked the question is gone")
         else:
+            if call is not None:
+                call.cancel()  # its step was repaired, and makes another call
             call = await self._begun(tool, arguments, context)
         try:
             answer = await call.turn()

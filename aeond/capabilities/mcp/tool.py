@@ -23,6 +23,8 @@ class Calls(Protocol):
 
     async def call(self, tool: "McpTool", arguments: JsonObject, context: ToolContext) -> ToolAnswer: ...
 
+    def holds(self, tool: "McpTool", arguments: JsonObject, context: ToolContext) -> bool: ...
+
 
 @frozen
 class McpTool:
@@ -37,6 +39,10 @@ class McpTool:
         """The server's result, or its question. Raises ToolError: CALL_CUT if the server is gone, MCP_SERVER_DOWN if it
         does not run, MCP_TOOL_FAILED or MCP_ERROR as the server reports."""
         return await self.server.call(self, arguments, context)
+
+    def holds(self, arguments: JsonObject, context: ToolContext) -> bool:
+        """See aeond.ports.policy.HoldsCalls."""
+        return self.server.holds(self, arguments, context)
 
     async def reconcile(
         self, arguments: JsonObject, context: ToolContext

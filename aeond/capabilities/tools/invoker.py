@@ -208,8 +208,8 @@ class GuardedInvoker:
         self._require_rights(call.tool, context)
         _check_arguments(registered, call.arguments)
         try:
-            # A call that continues with a person's answer was authorised when it began.
-            if context.answer is None and (
+            # A held call was authorised when it began. An answer alone proves nothing: the tool may be another one by now.
+            if not registered.holds(call.arguments, context) and (
                 refused := await self._authoriser.authorise(call, context, decided)
             ):
                 return refused

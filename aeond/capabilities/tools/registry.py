@@ -23,7 +23,7 @@ from aeond.domain.values import JsonObject, JsonValue, canonical_json
 from aeond.errors import AlreadyExistsError, InvalidInputError, NotFoundError
 from aeond.frozen import frozen
 from aeond.ports import Tool, ToolAnswer
-from aeond.ports.policy import ReportsTargets, StatesCode
+from aeond.ports.policy import HoldsCalls, ReportsTargets, StatesCode
 from aeond.ports.serving import LimitsItself
 from aeond.ports.situations import Composes, ProposesValues
 from aeond.schemas.compiled import CompiledSchema
@@ -60,6 +60,9 @@ class RegisteredTool:
         self, arguments: JsonObject, context: ToolContext
     ) -> JsonValue | ToolOutput[JsonValue] | None:
         return await self.tool.reconcile(arguments, context)
+
+    def holds(self, arguments: JsonObject, context: ToolContext) -> bool:
+        return isinstance(self.tool, HoldsCalls) and self.tool.holds(arguments, context)
 
     async def targets(self, arguments: JsonObject, context: ToolContext) -> tuple[Target, ...] | None:
         if self.spec.source or not isinstance(self.tool, ReportsTargets):

@@ -2,13 +2,15 @@ from dataclasses import replace
 
 import pytest
 
+from aeond.domain.outcome import Problem
 from aeond.domain.plans.plan import Plan, PlanStep, StepState
-from aeond.domain.plans.steps import StepSnapshot
-from aeond.domain.runs.events import InputAnswered
+from aeond.domain.plans.steps import StepMode, StepSnapshot
+from aeond.domain.runs.budgets import Amounts
+from aeond.domain.runs.events import InputAnswered, StepRepaired, StepStarted
 from aeond.domain.runs.questions import InputRequest, Question
 from aeond.domain.runs.run import Owner, RunSnapshot
 from aeond.domain.tools import Recovery
-from aeond.state_machine.steps import advance, after_crash, answer, refined
+from aeond.state_machine.steps import advance, after_crash, answer, refined, repair, start
 
 FIRST = PlanStep("s1", "first")
 SECOND = PlanStep("s2", "second", depends_on=("s1",))
@@ -16,6 +18,14 @@ SECOND = PlanStep("s2", "second", depends_on=("s1",))
 
 def steps_of(*snapshots: StepSnapshot) -> dict[str, StepSnapshot]:
     return {snapshot.step_id: snapshot for snapshot in snapshots}
+
+
+def answered() -> RunSnapshot:
+    """A run whose only step asked a question that continues its call, and has the answer `red`."""
+    question = Question("s1.1", "s1", InputRequest("Which?", continues=True), 1.0)
+    asks = StepSnapshot(FIRST, StepState.RUNNING, attempt=1, question=question)
+    run = RunSnapshot("run", plan=Plan("a goal", (FIRST,)), steps=steps_of(asks))
+    return answer(run, InputAnswered("s1.1", "red", Owner()))
 
 
 def states(steps: object) -> list[StepState]:
@@ -75,3 +85,21 @@ def test_an_answer_is_the_result_or_continues_the_call(*, continues: bool, state
     crashed = replace(after, steps=started)
     cut = replace(crashed, steps=after_crash(crashed))
     assert (cut.steps["s1"].state, cut.tool_context("s1", "call").answer) == (StepState.UNKNOWN, None)
+
+
+@pytest.mark.parametrize("mode", StepMode)
+def test_an_answer_reaches_only_the_call_that_asked(mode: StepMode) -> None:
+    """A step that starts again to call its tool passes the answer on; in any other mode the answer is dropped."""
+    begun = start(answered(), StepStarted(FIRST, 2, mode, Recovery.RERUN, Amounts()))
+    expected = "red" if mode is StepMode.TOOL else None
+    assert begun.tool_context("s1", "call").answer == expected
+
+
+@pytest.mark.parametrize("mode", [StepMode.TOOL, StepMode.REPAIR])
+def test_a_repaired_call_has_no_answer(mode: StepMode) -> None:
+    """The answer to the question of the earlier call does not survive a repair, whatever is called then."""
+    begun = start(answered(), StepStarted(FIRST, 2, mode, Recovery.RERUN, Amounts()))
+    repaired = repair(begun, StepRepaired(FIRST, Problem("STEP_MENDED", "there is no such tool")))
+    assert (repaired.steps["s1"].state, repaired.steps["s1"].reservation) == (StepState.READY, Amounts())
+    again = start(repaired, StepStarted(FIRST, 3, StepMode.TOOL, Recovery.RERUN, Amounts()))
+    assert again.tool_context("s1", "call").answer is None

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import anyio
@@ -13,7 +13,9 @@ from pydantic import BaseModel
 from aeond.capabilities.tools.function_tool import tool
 from aeond.capabilities.tools.invoker import GuardedInvoker
 from aeond.capabilities.tools.registry import Registry
-from aeond.domain.tools import Effect, ToolCall, ToolContext, ToolResult, Workspace
+from aeond.domain.tools import CALL_CUT, Effect, ToolCall, ToolContext, ToolResult, Workspace
+from aeond.domain.values import JsonObject
+from aeond.errors import ToolError
 from aeond.ports import Tool
 from aeond.ports.policy import Decided
 from aeond.user_rights import UserRights
@@ -56,6 +58,44 @@ async def test_authoriser_sees_only_well_formed_calls() -> None:
     await invoker.invoke(ToolCall("give_back", {"bad": 1}), CONTEXT)
     await invoker.invoke(ToolCall("nothing"), CONTEXT)
     assert authoriser.asked == []
+
+
+@dataclass
+class HoldingTool(FreeTool):
+    """Says of its calls that they are held, that they are not, or that they are lost."""
+
+    held: bool = True
+    lost: bool = False
+
+    def holds(self, arguments: JsonObject, context: ToolContext) -> bool:
+        if self.lost:
+            raise ToolError("the call is lost", reason=CALL_CUT)
+        return self.held
+
+
+@pytest.mark.parametrize("tool", [FreeTool(), HoldingTool(held=False)], ids=["cannot hold", "does not hold"])
+async def test_an_answer_is_no_permission(tool: Tool) -> None:
+    """A call with a person's answer is decided about like any other, unless the tool holds the call that asked."""
+    authoriser = RefuseAll()
+    invoker = GuardedInvoker(registry_of(tool), ManualClock(), authoriser)
+    result = await invoker.invoke(call(), replace(CONTEXT, answer="red"))
+    assert (result.reason, authoriser.asked) == ("POLICY_DENIED", [call()])
+
+
+async def test_a_held_call_is_not_decided_about_again() -> None:
+    """A call that was authorised when it began continues without a second decision."""
+    authoriser = RefuseAll()
+    invoker = GuardedInvoker(registry_of(HoldingTool()), ManualClock(), authoriser)
+    result = await invoker.invoke(call(), replace(CONTEXT, answer="red"))
+    assert (result.data, authoriser.asked) == ({"text": "hello"}, [])
+
+
+async def test_a_lost_call_is_neither_decided_about_nor_made() -> None:
+    """An answer to a call that its tool has lost leaves an unknown outcome, and no person is asked for approval."""
+    authoriser = RefuseAll()
+    invoker = GuardedInvoker(registry_of(HoldingTool(work=hang, lost=True)), ManualClock(), authoriser)
+    result = await invoker.invoke(call(), replace(CONTEXT, answer="red"))
+    assert (result.reason, authoriser.asked) == (CALL_CUT, [])
 
 
 async def test_broken_authoriser_fails_closed() -> None:

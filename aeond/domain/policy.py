@@ -224,11 +224,14 @@ class PolicyReplay:
 
 
 def call_digest(facts: CallFacts, policy_version: str) -> str:
-    """Identifies a call for approvals: SHA-256 of its tool with its code, canonical arguments, workspace, policy version
-    and sandbox, as 64 hexadecimal digits. Equal for arguments that differ only in the order of their keys."""
+    """Identifies a call for approvals: SHA-256 of its tool with its code, canonical arguments, targets, workspace, policy
+    version and sandbox, as 64 hexadecimal digits. Equal for arguments that differ only in the order of their keys."""
     parts: JsonObject = {
         "tool": [facts.tool, facts.code],
         "arguments": facts.arguments,
+        # not whether they exist: a step approved with its plan may find a file that an earlier step created
+        "targets": [[target.kind, target.name, target.access] for target in facts.targets],
+        "targets_known": facts.targets_known,
         "workspace": [facts.workspace, facts.workspace_id],
         "policy": policy_version,
         "sandbox": facts.sandbox,

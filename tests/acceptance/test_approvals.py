@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,7 +14,7 @@ from aeond_client.records.runs import Plan, PlanStep, RunState, StepState
 from tests.support.aeonctl import command, environment
 from tests.support.collecting import Collector
 from tests.support.daemon_process import Overrides
-from tests.support.ledgers import TOOL_FILE
+from tests.support.ledgers import TOOL_FILE, deed
 from tests.support.screens import terminal
 from tests.support.stages import Stage, staged
 
@@ -87,6 +88,60 @@ async def test_an_unwatched_run_is_suspended_and_denied(stage: Stage) -> None:
     with Client(stage.socket) as client:
         assert client.get_run(run_id).steps[0].reason == "APPROVAL_DENIED"
     assert report(stage) == REPORT
+
+
+def test_a_file_behind_a_new_link_is_asked_about_again(stage: Stage) -> None:
+    """A plan is approved as a whole, and a link is made while its first step runs: the file that the second step would
+    replace is not the one that was shown, and the second step is asked about again with the reason for that file."""
+    config = stage.workspace / ".git" / "config"
+    config.parent.mkdir()
+    config.write_text("as it was\n")
+    gate = stage.gate()
+    write = PlanStep("s2", "", "write_file", {"path": "out/config", "content": CONTENT}, depends_on=("s1",))
+    with Client(stage.socket) as client:
+        options = RunOptions(
+            plan=Plan("", (deed("s1", "run", gate=gate), write)), workspace=str(stage.workspace)
+        )
+        run_id = client.create_run("work and write", options).run_id
+        with Collector(stage.socket, run_id) as seen:
+            assert seen.wait(lambda seen: _asked(seen) == 1)
+            (shown,) = client.get_run(run_id).approvals
+            assert (shown.step_ids, ".git" in shown.message) == (("s1", "s2"), False)
+            client.decide_approval(run_id, shown.approval_id, shown.digest, True)
+            (stage.workspace / "out").symlink_to(".git")
+            gate.open()
+            assert seen.wait(lambda seen: _asked(seen) == 2 or seen.has_ended)
+            (again,) = client.get_run(run_id).approvals
+            assert (again.step_ids, ".git" in again.message) == (("s2",), True)
+            client.decide_approval(run_id, again.approval_id, again.digest, False)
+            seen.wait_for_end()
+    assert config.read_text() == "as it was\n"
+
+
+def test_a_file_of_an_earlier_step_is_asked_about_once(stage: Stage) -> None:
+    """One approval covers a plan that creates a file and adds to it, and replaces a file and edits it."""
+    edit: dict[str, Any] = {"path": "Report.txt", "changes": [{"replace": "all", "with": "most"}]}
+    calls: tuple[tuple[str, dict[str, Any]], ...] = (
+        ("write_file", {"path": "lists/new.txt", "content": "a\n"}),
+        ("append_file", {"path": "lists/new.txt", "text": "b"}),
+        ("write_file", {"path": "report.txt", "content": CONTENT}),
+        ("edit_file", edit),
+    )
+    steps = tuple(
+        PlanStep(f"s{n}", "", tool, arguments, depends_on=(f"s{n - 1}",) if n > 1 else ())
+        for n, (tool, arguments) in enumerate(calls, 1)
+    )
+    with Client(stage.socket) as client:
+        options = RunOptions(plan=Plan("", steps), workspace=str(stage.workspace))
+        run_id = client.create_run("write and edit", options).run_id
+        with Collector(stage.socket, run_id) as seen:
+            seen.wait_for(ApprovalRequested)
+            (shown,) = client.get_run(run_id).approvals
+            client.decide_approval(run_id, shown.approval_id, shown.digest, True)
+            seen.wait_for_end()
+    assert (_asked(seen), shown.step_ids) == (1, ("s1", "s2", "s3", "s4"))
+    assert (stage.workspace / "lists" / "new.txt").read_text() == "a\nb\n"
+    assert report(stage) == "most is well\n"
 
 
 def test_a_changed_tool_is_asked_about_again(tmp_path: Path) -> None:

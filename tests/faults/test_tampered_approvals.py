@@ -7,7 +7,7 @@ from pathlib import Path
 
 from aeond.domain.plans.approvals import ApprovalAnswer, ApprovalRequest, ApprovalScope
 from aeond.domain.plans.plan import Plan, PlanStep
-from aeond.domain.policy import CallFacts, Verdict, call_digest
+from aeond.domain.policy import Access, CallFacts, Target, TargetKind, Verdict, call_digest
 from aeond.domain.runs.budgets import BudgetRequest
 from aeond.domain.runs.events import ApprovalDecided
 from aeond.domain.runs.forks import ForkRequest
@@ -75,7 +75,7 @@ async def create(world: World, **arguments: JsonValue) -> tuple[str, ApprovalReq
 
 async def test_no_tampered_or_replayed_approval_is_accepted(tmp_path: Path) -> None:
     """Of 140 forged answers, 20 replays in other runs and in forks, and 40 answers to questions after which the
-    policy, the folder, the tool's code or the sandbox changed, none lets the call happen."""
+    policy, the folder, the tool's code, the target or the sandbox changed, none lets the call happen."""
     chance = random.Random(21)
     tool = ScriptedTool("work", effect=Effect.EXEC_HOST)
     limits = RunLimits(running=4, waiting=64)
@@ -104,13 +104,15 @@ async def test_no_tampered_or_replayed_approval_is_accepted(tmp_path: Path) -> N
 
         for number in range(CHANGES):
             run_id, shown = await create(world, n=number)
-            match number % 4:
+            match number % 5:
                 case 0:
                     world.policy.version = f"v{number + 2}"
                 case 1:
                     world.facts.workspace_id = f"1:{number}"
                 case 2:
                     world.facts.code = f"code {number}"
+                case 3:
+                    world.facts.targets = {"": (Target(TargetKind.FILE, f"/{number}", Access.WRITE),)}
                 case _:
                     world.facts.sandbox = f"profile {number}"
             answer = ApprovalAnswer(shown.approval_id, shown.digest, True)

@@ -43,9 +43,8 @@ class ApprovalRequest:
     """Calls of a run that wait for a person: that of the first step, and planned ones shown together with it.
 
     `digests` identify the calls, in their order, with everything that the decision rests on (see `call_digest`);
-    `kinds` identify the same without the arguments, for scopes other than ONCE, before and after what the calls themselves
-    read; `digest` identifies all of them
-    together. `folders` and `hosts` are what FOLDER and HOST would cover. `requested_time` is Unix time in seconds,
+    `kinds` identify the same without arguments and targets, for scopes other than ONCE, before and after what the calls
+    themselves read; `digest` identifies all of them together. `folders` and `hosts` are what FOLDER and HOST would cover. `requested_time` is Unix time in seconds,
     `expire_seconds` how long it stays open (0: without limit). An `unattended` run does not wait for anybody.
     """
 

@@ -20,7 +20,7 @@ from aeond.domain.policy import CallFacts, Decision, TargetKind, Verdict, call_d
 from aeond.domain.runs.events import Event, RunEnded
 from aeond.domain.runs.run import RunSnapshot
 from aeond.domain.tools import ToolCall, ToolContext, ToolResult
-from aeond.domain.values import canonical_json
+from aeond.domain.values import JsonObject, canonical_json
 from aeond.errors import AeondError
 from aeond.frozen import frozen
 from aeond.ports import Clock
@@ -58,10 +58,11 @@ class _AskedCall:
 
     @property
     def kind(self) -> str:
-        """Identifies it without its arguments, with the rule that asks and with what the run has read: what was allowed
-        for more than the calls shown covers no call that is asked about for another reason, such as a protected name, and
-        ends when untrusted data are read later."""
-        facts = replace(self.facts, arguments={"taint": list(self.facts.taint), "rule": self.decision.rule})
+        """Identifies it without its arguments and targets, with the rule that asks and with what the run has read: what was
+        allowed for more than the calls shown covers no call that is asked about for another reason, such as a protected
+        name, and ends when untrusted data are read later."""
+        reason: JsonObject = {"taint": list(self.facts.taint), "rule": self.decision.rule}
+        facts = replace(self.facts, arguments=reason, targets=(), targets_known=True)
         return call_digest(facts, self.decision.version)
 
 

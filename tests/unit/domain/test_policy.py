@@ -8,11 +8,12 @@ from aeond.domain.policy import Access, CallFacts, Origin, Target, TargetKind, c
 from aeond.domain.tools import Effect
 from aeond.domain.values import canonical_json
 
+FILE = Target(TargetKind.FILE, "/home/ann/a.txt", Access.WRITE, exists=True)
 CALL = CallFacts(
     "write_file",
     Effect.WRITE_CONTAINED,
     {"path": "a.txt", "content": "x"},
-    (Target(TargetKind.FILE, "/home/ann/a.txt", Access.WRITE, exists=True),),
+    (FILE,),
     workspace="/home/ann",
     workspace_id="7:42:1",
     sandbox="bwrap",
@@ -36,10 +37,16 @@ def test_the_order_of_keys_does_not_change_a_digest() -> None:
         replace(CALL, workspace_id="7:43:1"),
         replace(CALL, sandbox="none"),
         replace(CALL, code="2"),
+        replace(CALL, targets=(replace(FILE, name="/home/ann/.git/config"),)),
+        replace(CALL, targets=(replace(FILE, kind=TargetKind.MEMORY),)),
+        replace(CALL, targets=(replace(FILE, access=Access.DELETE),)),
+        replace(CALL, targets=(FILE, replace(FILE, name="/home/ann/b.txt"))),
+        replace(CALL, targets=()),
+        replace(CALL, targets_known=False),
     ],
 )
 def test_another_call_has_another_digest(other: CallFacts) -> None:
-    """An approval holds for no other tool, code, arguments, workspace or sandbox."""
+    """An approval holds for no other tool, code, arguments, targets, workspace or sandbox."""
     assert call_digest(other, "v1") != call_digest(CALL, "v1")
 
 
@@ -51,6 +58,13 @@ def test_another_version_of_the_policy_has_another_digest() -> None:
 def test_taint_and_origin_do_not_change_the_digest() -> None:
     """Taint and origin decide whether a person is asked, not what the person has approved."""
     assert call_digest(replace(CALL, taint=("web",), origin=Origin.CLIENT), "v1") == call_digest(CALL, "v1")
+
+
+def test_a_file_created_meanwhile_does_not_change_the_digest() -> None:
+    """A step approved with its plan may write a file that an earlier step creates."""
+    for exists in (False, None):
+        planned = replace(CALL, targets=(replace(FILE, exists=exists),))
+        assert call_digest(planned, "v1") == call_digest(CALL, "v1")
 
 
 def test_facts_are_json() -> None:

@@ -115,6 +115,28 @@ async def test_one_request_covers_the_known_calls_of_a_plan(world: World) -> Non
     assert done(world) == ["s1", "s2"]
 
 
+async def test_a_planned_call_whose_target_moves_is_asked_about_again(world: World) -> None:
+    """An approval of a plan covers no step whose target is another one when the step starts, as after an earlier step made a
+    link; a step whose file an earlier one has created is covered."""
+
+    async def disturb(arguments: object, context: ToolContext) -> JsonValue:
+        created = replace(TARGETS["a"][0], exists=True)
+        world.facts.targets = {"a": (created,), "b": (replace(created, name="/home/u/.git/config"),)}
+        return {}
+
+    world.tools["work"].run = disturb
+    steps = (step("s1", n=1), step("s2", "s1", on="a"), step("s3", "s2", on="b"))
+    run_id = await create(world, *steps)
+    assert (await waits(world, run_id)).step_ids == ("s1", "s2", "s3")
+    await decide(world, run_id, True)
+    await world.reached(run_id, RunState.AWAITING_INPUT, RunState.SUCCEEDED)
+    assert (await waits(world, run_id)).step_ids == ("s3",)
+    assert done(world) == ["s1", "s2"]
+    await decide(world, run_id, True)
+    assert (await world.ended(run_id)).state is RunState.SUCCEEDED
+    assert done(world) == ["s1", "s2", "s3"]
+
+
 async def test_every_reason_of_a_request_is_shown(tmp_path: Path) -> None:
     """A request that covers calls asked about for different reasons shows each reason once: no harmless first call hides
     that a later one is of another kind."""

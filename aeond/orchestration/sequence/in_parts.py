@@ -130,9 +130,11 @@ class InParts:
         cut = await cut_of(decider.llm, run, grant)
         has_several = cut.several - one >= _SEVERAL_FROM
         parts = await self._with_reasons(cut.parts, run, grant) if has_several else ()
-        if len(parts) < 2:
-            return self._each_for_one((run.text,), run)[1:] if cut.known else ()
-        return self._each_for_one(parts, run)
+        if len(parts) > 1:
+            return self._each_for_one(parts, run)
+        if cut.known:
+            decider.extents.take_for_one(run, run.text)
+        return ()
 
     def _each_for_one(self, parts: tuple[str, ...], run: RunSnapshot) -> tuple[str, ...]:
         for part in parts:

@@ -1,32 +1,15 @@
-"""Runs as every façade treats them: finding the one that waits for a person, showing its calls, and cancelling."""
+"""Runs as every façade treats them: showing their calls, and cancelling."""
 
 import json
 from typing import Final
 
 import anyio
 
-from aeond_client import AsyncClient, Run
-from aeond_client.connection.waiting import waits
+from aeond_client import AsyncClient
 from aeond_client.errors import AeondError
 from aeond_client.records.judgements import ApprovalRequest, CallPreview
-from aeond_client.records.runs import RunState
 
-_OPEN: Final = (RunState.AWAITING_INPUT, RunState.SUSPENDED, RunState.RUNNING, RunState.PENDING)
-_MAX_LEVELS: Final = 8
 _CANCEL_SECONDS: Final = 10.0
-
-
-async def waiting_run(client: AsyncClient, run: Run, levels: int = _MAX_LEVELS) -> Run | None:
-    """The run, or one at most `levels` below it, that waits for a person; None if they all work or have ended."""
-    if waits(run):
-        return run
-    if levels == 0 or run.state.ended:
-        return None
-    for line in await client.list_runs(states=_OPEN, parent_run_id=run.run_id):
-        found = await waiting_run(client, await client.get_run(line.run_id), levels - 1)
-        if found is not None:
-            return found
-    return None
 
 
 def call_lines(approval: ApprovalRequest) -> list[str]:

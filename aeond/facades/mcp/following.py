@@ -95,9 +95,11 @@ async def _follow(client: AsyncClient, run_id: str, context: Context) -> Result:
 def resumed_run(request_state: str) -> tuple[str, str]:
     """The run that a repeated call continues, and what was asked. ValueError if the state is not ours."""
     state = json.loads(request_state)
-    if not isinstance(state, dict) or not {"root", "asked"} <= state.keys():
-        raise ValueError("requestState is not one of this server's")
-    return str(state["root"]), str(state["asked"])
+    match state:
+        case {"root": str(root), "asked": str(asked)} if isinstance(json.loads(asked), dict):
+            return root, asked
+        case _:
+            raise ValueError("requestState is not one of this server's")
 
 
 async def settled(client: AsyncClient, run_id: str, asked: str, given: types.ElicitResult) -> Result | None:

@@ -11,9 +11,9 @@ from mcp.server.context import ServerRequestContext
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from aeond.facades.mcp import consent, results
-from aeond.facades.runs import waiting_run
 from aeond_client import AsyncClient, Run
 from aeond_client.records.runs import RunState, StepState
+from aeond_client.watching.waiting_runs import waiting_run
 
 EXTENSION: Final = "io.modelcontextprotocol/tasks"
 POLL_MILLISECONDS: Final = 500

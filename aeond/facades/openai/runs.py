@@ -9,12 +9,13 @@ import anyio
 from aeond.facades.openai.conversations import Asked, Conversations, Place, asked_by
 from aeond.facades.openai.failures import ApiError, unsupported
 from aeond.facades.openai.parts import Ended, Failed, Part, Prompt, Started, StepBegan, StepDone, Text, Usage
-from aeond.facades.runs import call_lines, cancel, waiting_run
+from aeond.facades.runs import call_lines, cancel
 from aeond_client import AsyncClient, Run
 from aeond_client.connection.waiting import may_need_a_person, waits
 from aeond_client.events import Event, StepEnded, StepStarted
 from aeond_client.records.judgements import ApprovalRequest, Question
 from aeond_client.records.runs import RunState, StepState
+from aeond_client.watching.waiting_runs import waiting_run
 
 MAX_OUTPUT_CHARS: Final = 500
 PIECE_CHARS: Final = 256

@@ -42,10 +42,9 @@ from aeond_client.calls.run_calls import RunOptions
 from aeond_client.errors import AeondError, InvalidInputError, NoDaemonError, NotFoundError
 from aeond_client.records.runs import Run, RunState, StepState
 from aeond_client.watching.following import PATIENCE_SECONDS
+from aeond_client.watching.waiting_runs import UNENDED, waiting_run
 
 FOLDER_LABEL = "acp.folder"
-_UNENDED = (RunState.AWAITING_INPUT, RunState.SUSPENDED, RunState.RUNNING, RunState.PENDING)
-_MAX_LEVELS = 8  # of runs below a run of the session
 _COMMANDS = {
     "cancel": "Cancel the run that waits for you",
     "undo": "Take back what the last run of this session changed",
@@ -251,8 +250,9 @@ class EditorAgent:
         """The turn of a run of this session that waits for the user, itself or in a run below it, for an agent that was
         started after it began to wait. It has a `question` if that run asks one; the runs `left` count only then.
         """
-        for line in await client.list_runs(states=_UNENDED, session_id=session_id):
-            waiting = await _waiting_run(client, line.run_id)
+        for line in await client.list_runs(states=UNENDED, session_id=session_id):
+            run = await client.get_run(line.run_id)
+            waiting = await waiting_run(client, run, _asks_in_an_editor)
             if waiting is not None and (waiting.questions or line.run_id not in left):
                 turn = await self._following(client, session_id, session, line.run_id)
                 if waiting.questions:
@@ -299,21 +299,12 @@ class EditorAgent:
         await self._shown().session_update(session_id=session_id, update=update_available_commands(commands))
 
 
-async def _waiting_run(client: AsyncClient, run_id: str, levels: int = _MAX_LEVELS) -> Run | None:
-    """The run, or one at most `levels` below it, that waits for what an editor can ask; None if there is none."""
-    run = await client.get_run(run_id)
+def _asks_in_an_editor(run: Run) -> bool:
+    """Whether the run waits for what an editor can ask."""
     interrupted = run.state is RunState.SUSPENDED and any(
         step.state is StepState.UNKNOWN for step in run.steps
     )
-    if run.questions or run.approvals or interrupted:
-        return run
-    if levels == 0:
-        return None
-    # Runs below carry no session: they are found through the run that started them.
-    for line in await client.list_runs(states=_UNENDED, parent_run_id=run_id):
-        if (found := await _waiting_run(client, line.run_id, levels - 1)) is not None:
-            return found
-    return None
+    return bool(run.questions or run.approvals) or interrupted
 
 
 def _folder(cwd: str) -> Path:

@@ -5,7 +5,7 @@ measurements.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Final
 
 from aeond.domain.llm import LikelyToken, LLMRequest
@@ -121,7 +121,8 @@ def _is_again(step: StepSnapshot, later: Sequence[StepSnapshot]) -> bool:
 async def not_found_reply(llm: LLMAdapter, run: RunSnapshot, situation: Situation, grant: Grant) -> str:
     """The refusal of a request whose answer no step of the run showed, for one call of the grant; "" if the model gives none that is
     complete."""
-    places = dict.fromkeys(_shown(turn)[0] for turn in turns_of(executed(run), 0))
+    names = {path for path, _ in situation.files} | {*situation.nearest}
+    places = dict.fromkeys(_place(turn, names) for turn in turns_of(executed(run), 0))
     messages = not_found_messages(run.text, tuple(places), new_names(run, situation))
     request = LLMRequest(messages, max_tokens=MAX_REFUSAL_TOKENS, fixed=True, deadline_seconds=REPLY_SECONDS)
     answered = (await BudgetedLLM(llm, grant).generate(request)).value
@@ -140,6 +141,12 @@ def _in_view(situation: Situation) -> Sequence[tuple[str, str]]:
         return ()
     names = ", ".join(path for path, _ in situation.files)
     return ((f"{len(situation.files)} {FILES_IN_VIEW}", "\n".join([names, *extremes(situation)])),)
+
+
+def _place(turn: Turn, names: Collection[str]) -> str:
+    """The files that a call named, without what it sought in them; where it named none, all its arguments."""
+    named = [value for value in turn.call.arguments.values() if isinstance(value, str) and value in names]
+    return ", ".join(named) or _shown(turn)[0]
 
 
 def _shown(turn: Turn) -> tuple[str, str]:

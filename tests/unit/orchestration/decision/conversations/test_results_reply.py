@@ -89,6 +89,16 @@ async def test_what_is_not_shown_is_looked_for_elsewhere() -> None:
         assert shown == "Looked at: boat.txt, club.md\nRequest: Which sails?"
 
 
+async def test_places_are_files_without_what_was_sought_in_them() -> None:
+    """A refusal says which files were looked at, and what was sought only where a look named no file."""
+    counted = ran(calls("s1", "look", path="boat.txt", query="SELECT colour FROM sails"), output="none")
+    searched = ran(calls("s2", "look", text="red sail"), output="none")
+    subject, llm = decider("?", refusal="Not found.")
+    assert await answer(subject, asked(counted, searched)) == "Not found."
+    shown = str(llm.requests[-1].messages[-1].content)
+    assert shown == "Looked at: boat.txt, red sail\nRequest: Which sails?"
+
+
 async def test_what_a_missing_file_says_is_not_invented() -> None:
     """A question about a file that does not exist is refused where what was looked at does not show the answer."""
     subject, llm = decider("?", values=("boat.txt",), refusal="There is no sails.txt.")

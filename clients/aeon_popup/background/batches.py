@@ -8,11 +8,13 @@ from aeon_popup.state.happenings import Happening
 FRAME_SECONDS = 0.016
 # While this many wait for the user interface, streams are not read, so that gRPC's flow control reaches the daemon.
 MOST_WAITING = 2_000
+# More at once would make the window late on a slow machine.
+MOST_AT_ONCE = 400
 
 
 class Batches:
-    """Collects happenings and delivers them together: the first at once, later ones 16 ms after the previous
-    batch, and none before the previous one was taken.
+    """Collects happenings and delivers them together, at most `MOST_AT_ONCE`: the first at once, later ones 16 ms after the
+    previous batch, and none before the previous one was taken.
 
     `put` and `has_room` belong to the worker's loop; `deliver` is called there and passes the batch on.
     """
@@ -48,8 +50,9 @@ class Batches:
 
     def _flush(self) -> None:
         self._timer = None
-        batch, self._waiting = self._waiting, []
+        batch, self._waiting = self._waiting[:MOST_AT_ONCE], self._waiting[MOST_AT_ONCE:]
         self._last = asyncio.get_running_loop().time()
         self._taken = False
-        self._room.set()
+        if len(self._waiting) < MOST_WAITING:
+            self._room.set()
         self._deliver(batch)

@@ -4,7 +4,7 @@ import asyncio
 
 import anyio
 
-from aeon_popup.background.batches import FRAME_SECONDS, MOST_WAITING, Batches
+from aeon_popup.background.batches import FRAME_SECONDS, MOST_AT_ONCE, MOST_WAITING, Batches
 from aeon_popup.state.happenings import Drafted, Happening
 
 
@@ -52,6 +52,18 @@ async def test_no_batch_comes_before_the_last_was_taken() -> None:
     assert len(received.batches) == 1
     batches.taken()
     assert len(await received.next()) == 3
+
+
+async def test_many_happenings_come_in_pieces() -> None:
+    """The window gets no more at once than it can draw in time, and all of them in order."""
+    received = Received()
+    batches = Batches(received)
+    made: list[Happening] = [Drafted(str(number)) for number in range(MOST_AT_ONCE + 7)]
+    for one in made:
+        batches.put(one)
+    assert await received.next() == made[:MOST_AT_ONCE]
+    batches.taken()
+    assert await received.next() == made[MOST_AT_ONCE:]
 
 
 async def test_a_full_batch_stops_the_streams() -> None:

@@ -319,9 +319,7 @@ class Decider:
         if (await self.subjects.of(self.llm, snapshot, grant)).wants_only_change:
             return ""
         if all(self.offers.looks(step.step.tool_call, (Effect.PURE,)) for step in steps):
-            return await computed_reply(
-                self.llm, snapshot, situation, turns_of(steps, MAX_RESULT_CHARS), grant
-            )
+            return await computed_reply(self.llm, snapshot, turns_of(steps, MAX_RESULT_CHARS), grant)
         return self._said(await results_reply(self.llm, snapshot, situation, steps, grant))
 
     async def _known(self, snapshot: RunSnapshot, situation: Situation, grant: Grant) -> str:

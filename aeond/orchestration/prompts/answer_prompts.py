@@ -137,16 +137,14 @@ def known_messages(request: str) -> tuple[Message, ...]:
     return conversation(_KNOWN_RULES, _KNOWN, request)
 
 
-def reply_messages(
-    run: RunSnapshot, situation: Situation, computed: Sequence[tuple[str, str]] = ()
-) -> tuple[Message, ...]:
-    """The request with the remembered facts, and calculations with their results, in a conversation without tools and files."""
+def reply_messages(run: RunSnapshot, computed: Sequence[tuple[str, str]] = ()) -> tuple[Message, ...]:
+    """The request, with calculations and their results, in a conversation without tools, files and facts: with facts in view a small
+    model answers with one of them."""
     instructions = run.request.instructions
     rules = _COMPUTED_RULES if computed else _REPLY_RULES
     rules = f"{rules}\n\n{instructions}" if instructions else rules
     parts = [
         f"Said before:\n{run.context}" if run.context else "",
-        facts_text(situation) if situation.facts else "",
         *(f"{expression} = {result}" for expression, result in computed),
         run.text,
     ]

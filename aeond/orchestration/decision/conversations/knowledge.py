@@ -6,7 +6,6 @@ ADR 0088 has the measurements.
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Final
 
 from aeond.domain.llm import LLMRequest
@@ -30,9 +29,7 @@ async def general_reply(
 ) -> str:
     """The answer, streamed to `on_text`, for one call of the grant; "" if the model gives none that is complete, or asks back where
     files share words with the request."""
-    request = LLMRequest(
-        reply_messages(run, situation), max_tokens=MAX_REPLY_TOKENS, deadline_seconds=REPLY_SECONDS
-    )
+    request = LLMRequest(reply_messages(run), max_tokens=MAX_REPLY_TOKENS, deadline_seconds=REPLY_SECONDS)
     answered = (await BudgetedLLM(llm, grant).stream(request, on_text)).value
     reply = "" if answered is None or is_cut(answered) else answered.text.strip()
     if not reply or (situation.lines and last_question(reply)):
@@ -41,15 +38,13 @@ async def general_reply(
     return reply
 
 
-async def computed_reply(
-    llm: LLMAdapter, run: RunSnapshot, situation: Situation, turns: Sequence[Turn], grant: Grant
-) -> str:
+async def computed_reply(llm: LLMAdapter, run: RunSnapshot, turns: Sequence[Turn], grant: Grant) -> str:
     """The answer to a request from what was computed for it, for one call of the grant: the last calculation itself where the model
     does not state its result."""
     computed = [
         (", ".join(map(display_json, turn.call.arguments.values())), turn.result.strip()) for turn in turns
     ]
-    messages = reply_messages(run, replace(situation, facts=()), computed)
+    messages = reply_messages(run, computed)
     request = LLMRequest(messages, max_tokens=MAX_REPLY_TOKENS, deadline_seconds=REPLY_SECONDS)
     answered = (await BudgetedLLM(llm, grant).generate(request)).value
     reply = "" if answered is None or is_cut(answered) else answered.text.strip()

@@ -3,7 +3,6 @@
 from dataclasses import replace
 
 from aeond.domain.messages import Role
-from aeond.domain.runs.situations import Situation
 from aeond.orchestration.prompts.answer_prompts import UNKNOWN, known_messages, reply_messages
 from tests.support.strategy import run_of
 
@@ -17,12 +16,12 @@ def test_what_is_known_and_what_is_not_has_examples() -> None:
 
 
 def test_the_reply_sees_the_conversation_and_the_instructions() -> None:
-    """A run with instructions or a session keeps them, and the remembered facts are shown; files are not."""
+    """A run with instructions or a session keeps them."""
     run = run_of()
-    plain = reply_messages(run, Situation())
+    plain = reply_messages(run)
     assert [message.role for message in plain] == [Role.SYSTEM, Role.USER]
     assert plain[1].content == run.text
     other = replace(run, request=replace(run.request, instructions="Speak in rhymes."), context="Hello.")
-    rules, said = reply_messages(other, Situation(files=(("a", "b"),), facts=(("boat", "Ida"),)))
+    rules, said = reply_messages(other)
     assert str(rules.content).endswith("\n\nSpeak in rhymes.")
-    assert said.content == f"Said before:\nHello.\n\nRemembered: boat = Ida\n\n{run.text}"
+    assert said.content == f"Said before:\nHello.\n\n{run.text}"

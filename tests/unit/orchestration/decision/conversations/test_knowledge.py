@@ -114,12 +114,11 @@ async def test_a_tool_that_may_know_is_chosen_first() -> None:
     assert await chosen(subject) == ("Rivers carry salts.", "Rivers carry salts.")
 
 
-async def test_remembered_facts_are_in_view_of_general_knowledge() -> None:
-    """The conversation shows them above the request, and no decision is asked for."""
-    subject, llm = decider({"look": {"path": "a"}}, {"know": -0.1}, reply="Your boat is Ida.")
-    assert await chosen(subject, calls=3) == ("Your boat is Ida.", "Your boat is Ida.")
-    shown = str(llm.requests[-1].messages[-1].content)
-    assert shown == f"Remembered: boat = Ida; berth = 12\n\n{run_of().text}"
+async def test_general_knowledge_is_answered_without_facts_in_view() -> None:
+    """The conversation shows the request alone, and no decision is asked for."""
+    subject, llm = decider({"look": {"path": "a"}}, {"know": -0.1}, reply="Rivers carry salts.")
+    assert await chosen(subject, calls=3) == ("Rivers carry salts.", "Rivers carry salts.")
+    assert str(llm.requests[-1].messages[-1].content) == run_of().text
     assert len(llm.requests) == 3
 
 

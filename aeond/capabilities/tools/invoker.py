@@ -192,7 +192,9 @@ class GuardedInvoker:
         started = self._clock.monotonic()
         try:
             result = await work
-        except BaseException as error:  # tool boundary: a bug in one tool ends its call; an end of the process passes
+        except (
+            BaseException
+        ) as error:  # tool boundary: a bug in one tool ends its call; an end of the process passes
             if _is_ending(error):
                 raise
             return _failure(error, self._clock.monotonic() - started)

@@ -13,7 +13,7 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from aeond.facades.mcp import consent, results
 from aeond_client import AsyncClient, Run
 from aeond_client.records.runs import RunState, StepState
-from aeond_client.watching.waiting_runs import waiting_run
+from aeond_client.waiting_runs import waiting_run
 
 EXTENSION: Final = "io.modelcontextprotocol/tasks"
 POLL_MILLISECONDS: Final = 500

@@ -15,7 +15,7 @@ from aeond_client.connection.waiting import may_need_a_person, waits
 from aeond_client.events import Event, StepEnded, StepStarted
 from aeond_client.records.judgements import ApprovalRequest, Question
 from aeond_client.records.runs import RunState, StepState
-from aeond_client.watching.waiting_runs import waiting_run
+from aeond_client.waiting_runs import waiting_run
 
 MAX_OUTPUT_CHARS: Final = 500
 PIECE_CHARS: Final = 256

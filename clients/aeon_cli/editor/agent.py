@@ -41,8 +41,8 @@ from aeond_client.async_client import AsyncClient
 from aeond_client.calls.run_calls import RunOptions
 from aeond_client.errors import AeondError, InvalidInputError, NoDaemonError, NotFoundError
 from aeond_client.records.runs import Run, RunState, StepState
+from aeond_client.waiting_runs import UNENDED, waiting_run
 from aeond_client.watching.following import PATIENCE_SECONDS
-from aeond_client.watching.waiting_runs import UNENDED, waiting_run
 
 FOLDER_LABEL = "acp.folder"
 _COMMANDS = {

@@ -5,7 +5,7 @@ from typing import Any, cast
 
 from aeond_client.async_client import AsyncClient
 from aeond_client.records.runs import Run, RunState
-from aeond_client.watching.waiting_runs import MAX_LEVELS, waiting_run
+from aeond_client.waiting_runs import MAX_LEVELS, waiting_run
 
 
 class Runs:

@@ -1,20 +1,18 @@
 """Finds the run that waits for a person, among a run and those that it started."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from aeond_client.async_client import AsyncClient
 from aeond_client.connection.waiting import waits
 from aeond_client.records.runs import Run, RunState
-
-if TYPE_CHECKING:
-    from aeond_client.async_client import AsyncClient
 
 UNENDED: Final = (RunState.AWAITING_INPUT, RunState.SUSPENDED, RunState.RUNNING, RunState.PENDING)
 MAX_LEVELS: Final = 8  # of runs that a run started, those started by these, and so on
 
 
 async def waiting_run(
-    client: "AsyncClient", run: Run, needs: Callable[[Run], bool] = waits, levels: int = MAX_LEVELS
+    client: AsyncClient, run: Run, needs: Callable[[Run], bool] = waits, levels: int = MAX_LEVELS
 ) -> Run | None:
     """The run, or one at most `levels` below it, that needs a person; None if they all work or have ended. Raises AeondError."""
     if needs(run):

@@ -23,19 +23,19 @@ from aeond.orchestration.matching.text_ranking import TextRanking
 from aeond.orchestration.matching.tool_choice import ToolChoice
 from aeond.orchestration.phases import PhaseOrchestrator
 from aeond.orchestration.planning.planner import ModelPlanner
-from aeond.orchestration.prompts.answer_prompts import known_messages, not_found_messages, results_messages
+from aeond.orchestration.prompts.answer_prompts import ANSWER_KNOWN, not_found_messages, results_messages
 from aeond.orchestration.prompts.coreference_prompts import REWRITINGS, Dependence, dependence_messages
-from aeond.orchestration.prompts.decision_prompts import composing_opening, removal_messages
-from aeond.orchestration.prompts.fitting_prompts import arguments_messages, exact_messages, fitting_messages
+from aeond.orchestration.prompts.decision_prompts import REMOVAL, composing_opening
+from aeond.orchestration.prompts.fitting_prompts import EXACT, arguments_messages, fitting_messages
 from aeond.orchestration.prompts.preamble import Preamble
 from aeond.orchestration.prompts.subject_prompts import (
-    extent_messages,
-    intent_messages,
-    naming_messages,
+    EXTENT,
+    FACT_UPDATE,
+    INTENT,
+    NAMING,
+    PLACE,
+    SUBJECT,
     parts_messages,
-    place_messages,
-    subject_messages,
-    update_messages,
 )
 from aeond.orchestration.refinement.refiner import ModelRefiner
 from aeond.orchestration.repair.constrained_model import ConstrainedModel
@@ -110,14 +110,11 @@ def usual_openings(
         if asks:
             if Offer(specs).has_others:
                 yield _fixed(fitting_messages("", ()))
-                yield _fixed(exact_messages("", ""))
+                yield EXACT.opening
                 yield _fixed(arguments_messages(specs[0], RunSnapshot(""), Situation()))
-            yield _fixed(subject_messages(""))
-            yield _fixed(known_messages(""))
-            yield _fixed(intent_messages(""))
-            yield _fixed(extent_messages(""))
+            yield from (one.opening for one in (SUBJECT, ANSWER_KNOWN, INTENT, EXTENT))
             yield _fixed(results_messages(RunSnapshot(""), Situation(), ()))
-            yield _fixed(place_messages("", Situation()))
+            yield PLACE.opening
         yield decisions().opening(specs, "")
         if not llm.capabilities.tool_calls:
             yield from (
@@ -125,9 +122,7 @@ def usual_openings(
             )
         if asks:
             yield _fixed(parts_messages(""))
-            yield _fixed(removal_messages("", ""))
-            yield _fixed(naming_messages("", "", ""))
-            yield _fixed(update_messages("", ""))
+            yield from (one.opening for one in (REMOVAL, NAMING, FACT_UPDATE))
             yield _fixed(not_found_messages("", (), ()))
         yield Preamble(registry, validator).usual()
         yield _fixed(dependence_messages("", ""))

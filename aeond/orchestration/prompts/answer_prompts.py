@@ -6,9 +6,10 @@ from typing import Final
 from aeond.domain.messages import Message
 from aeond.domain.runs.run import RunSnapshot
 from aeond.domain.runs.situations import Situation
-from aeond.orchestration.prompts.decision_prompts import conversation, facts_text, request_line
+from aeond.orchestration.prompts.decision_prompts import Question, conversation, facts_text, request_line
 
 UNKNOWN: Final = "?"
+KNOWN: Final = "known"
 _KNOWN_RULES: Final = f"""\
 You answer questions from general knowledge alone, in as few words as possible. Reply with {UNKNOWN} if the answer depends on the \
 person's own life, notes, files, plans or people, or on what happens now."""
@@ -132,9 +133,12 @@ only talk: nothing can be looked up, kept or changed."""
 _COMPUTED_RULES: Final = f"{_REPLY_RULES} What was asked for is computed: state it in one short sentence."
 
 
-def known_messages(request: str) -> tuple[Message, ...]:
-    """Asks for the answer from general knowledge alone, UNKNOWN where that cannot have it."""
-    return conversation(_KNOWN_RULES, _KNOWN, request)
+def _known_or_not(start: str) -> str:
+    return UNKNOWN if start.startswith(UNKNOWN) else KNOWN
+
+
+ANSWER_KNOWN: Final = Question(_KNOWN_RULES, "{}", _KNOWN, _known_or_not)
+"""Asks for the answer from general knowledge alone, UNKNOWN where that cannot have it; any other answer counts as KNOWN."""
 
 
 def reply_messages(run: RunSnapshot, computed: Sequence[tuple[str, str]] = ()) -> tuple[Message, ...]:

@@ -4,7 +4,7 @@ The stable text comes first (rules, tools, examples), then the situation, then t
 what differs from the prompt before.
 """
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Final
 
 from aeond.domain.messages import Message, Role
@@ -12,6 +12,7 @@ from aeond.domain.runs.run import RunSnapshot
 from aeond.domain.runs.situations import Situation
 from aeond.domain.tools import Composition, ToolSpec
 from aeond.domain.values import JsonObject, compact_json, display_json, short_line
+from aeond.frozen import frozen
 from aeond.schemas.parts import as_object, is_list
 
 _ROLE: Final = (
@@ -47,6 +48,8 @@ REPEATED: Final = (
 FOUND: Final = "Found: "
 MAX_FACT_CHARS: Final = 120
 MAX_FORM_CHARS: Final = 160
+YES: Final = "yes"
+NO: Final = "no"
 PART: Final = "part"
 WHOLE: Final = "whole"
 
@@ -158,12 +161,6 @@ def composing_opening(composition: Composition) -> tuple[Message, ...]:
     return tuple(messages)
 
 
-def removal_messages(view: str, request: str) -> tuple[Message, ...]:
-    """Asks what of the file in view is to be removed; the reply is one word."""
-    shots = ((f"{seen}\nRequest: {said}", word) for seen, said, word in _REMOVALS)
-    return conversation(_REMOVAL_RULES, shots, f"{view}\nRequest: {request}")
-
-
 def conversation(rules: str, examples: Iterable[tuple[str, str]], asked: str) -> tuple[Message, ...]:
     """A conversation of its own: the rules, worked examples of what is asked with the answers, and what is asked now."""
     shots = [
@@ -194,3 +191,46 @@ def _hint(part: JsonObject) -> str:
 
 def request_line(wording: str) -> str:
     return f"Request: {wording}"
+
+
+@frozen
+class Question:
+    """A question that a model answers with one word.
+
+    `frame` has a place for each part of what is asked about. An example holds these parts and then the word. `read` returns the word that
+    the beginning of an answer stands for, "" if it stands for none.
+    """
+
+    rules: str
+    frame: str
+    examples: Sequence[Sequence[str]]
+    read: Callable[[str], str]
+
+    def messages(self, *parts: str) -> tuple[Message, ...]:
+        """Asks about these parts. All messages but the last are the same for all parts."""
+        shots = ((self.frame.format(*seen), word) for *seen, word in self.examples)
+        return conversation(self.rules, shots, self.frame.format(*parts))
+
+    @property
+    def opening(self) -> tuple[Message, ...]:
+        """The messages that are the same for all parts."""
+        return self.messages(*self.examples[0][:-1])[:-1]
+
+
+def begun(*words: str) -> Callable[[str], str]:
+    """Reads the first of the words that an answer begins with at least two letters."""
+    return lambda start: next((word for word in words if len(start) > 1 and word.startswith(start)), "")
+
+
+def whole(*words: str) -> Callable[[str], str]:
+    """Reads one of the words, written as here."""
+    return lambda word: word if word in words else ""
+
+
+def yes_or_no(word: str) -> str:
+    """Reads YES or NO, in capital letters or small ones."""
+    return whole(YES, NO)(word.casefold())
+
+
+REMOVAL: Final = Question(_REMOVAL_RULES, "{}\nRequest: {}", _REMOVALS, whole(PART, WHOLE))
+"""Asks what is to be removed of the file in a view, by the view and the request: PART or WHOLE."""

@@ -9,12 +9,17 @@ from aeond.domain.runs.run import RunSnapshot
 from aeond.domain.runs.situations import Situation
 from aeond.domain.tools import ToolSpec
 from aeond.domain.values import JsonObject, compact_json, short_line
-from aeond.orchestration.prompts.decision_prompts import conversation, facts_text
+from aeond.orchestration.prompts.decision_prompts import (
+    NO,
+    YES,
+    Question,
+    conversation,
+    facts_text,
+    yes_or_no,
+)
 from aeond.schemas.parts import as_object, is_list
 
 NONE: Final = "none"
-YES: Final = "yes"
-NO: Final = "no"
 _FITTING_RULES: Final = """\
 A person writes to an assistant. Say which of the tools in view does what the person wants, by its name alone, or none: where no tool is \
 for that, or something that it must know was not said."""
@@ -154,14 +159,13 @@ def _with_tools(request: str, tools: Iterable[str]) -> str:
     return "\n".join(["Tools:", *tools, f"Request: {request}"])
 
 
-def exact_messages(request: str, tool: str) -> tuple[Message, ...]:
-    """Asks whether the tool in this line does just what the request wants; the reply is one word."""
-    shots = ((_with_tool(said, _OTHER_TOOLS[name]), word) for name, said, word in _EXACT)
-    return conversation(_EXACT_RULES, shots, _with_tool(request, tool))
-
-
-def _with_tool(request: str, tool: str) -> str:
-    return f"Tool: {tool}\nAsked for: {request}"
+EXACT: Final = Question(
+    _EXACT_RULES,
+    "Tool: {}\nAsked for: {}",
+    [(_OTHER_TOOLS[name], said, word) for name, said, word in _EXACT],
+    yes_or_no,
+)
+"""Asks whether a tool does just what a request wants, by the tool as a line and the request: YES or NO."""
 
 
 def arguments_messages(spec: ToolSpec, run: RunSnapshot, situation: Situation) -> tuple[Message, ...]:

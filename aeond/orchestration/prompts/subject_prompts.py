@@ -1,12 +1,17 @@
 """The prompts with which a small model says what a request is about, what for, and for how many things."""
 
-from collections.abc import Sequence
 from typing import Final
 
 from aeond.domain.messages import Message
 from aeond.domain.runs.situations import Situation
 from aeond.domain.values import compact_json
-from aeond.orchestration.prompts.decision_prompts import conversation, facts_text, request_line
+from aeond.orchestration.prompts.decision_prompts import (
+    Question,
+    begun,
+    conversation,
+    facts_text,
+    request_line,
+)
 
 KNOWLEDGE: Final = "know"
 CHANGE: Final = "do"
@@ -212,51 +217,44 @@ _UPDATES: Final = (
 )
 
 
-def subject_messages(request: str) -> tuple[Message, ...]:
-    """Asks what the request is about; the reply is one word."""
-    return _one_word(_SUBJECT_RULES, _SUBJECTS, request)
+def _subject(start: str) -> str:
+    return KNOWLEDGE if start == KNOWLEDGE else begun(*OTHER_SUBJECTS)(start)
 
 
-def intent_messages(request: str) -> tuple[Message, ...]:
-    """Asks what the person does with the request: asks, tells, edits or acts; the reply is one word."""
-    return _one_word(_INTENT_RULES, _INTENTS, request)
+_REQUEST: Final = "Request: {}"
+SUBJECT: Final = Question(_SUBJECT_RULES, _REQUEST, _SUBJECTS, _subject)
+"""Asks what a request is about: KNOWLEDGE or one of OTHER_SUBJECTS."""
+INTENT: Final = Question(_INTENT_RULES, _REQUEST, _INTENTS, begun(ASKS, TELLS, EDITS, ACTS))
+"""Asks what a person does with a request: ASKS, TELLS, EDITS or ACTS."""
+EXTENT: Final = Question(_EXTENT_RULES, _REQUEST, _EXTENTS, begun(ONE, SEVERAL))
+"""Asks whether a request is for ONE thing or for SEVERAL."""
+NAMING: Final = Question(
+    _NAMING_RULES,
+    "Exists: {}\nNo file yet: {}\nRequest: {}",
+    _NAMINGS,
+    begun(RENAME, NEW_FILE, TEXT),
+)
+"""Asks what a name is for that no file has yet, by a file that exists, the name and the request: RENAME, NEW_FILE or TEXT."""
+# The fact stands last: with it before the request, a small model took what is alike for the same.
+FACT_UPDATE: Final = Question(_UPDATE_RULES, "Request: {1}\nRemembered: {0}", _UPDATES, begun(UPDATE, NEW))
+"""Asks whether a request updates a fact, by the fact and the request: UPDATE or NEW."""
 
 
-def extent_messages(request: str) -> tuple[Message, ...]:
-    """Asks whether the request is for one thing or for several; the reply is one word."""
-    return _one_word(_EXTENT_RULES, _EXTENTS, request)
+def place_view(request: str, situation: Situation) -> str:
+    """The request below the facts in view: what corrects one of them belongs there."""
+    return "\n".join(part for part in (facts_text(situation), request_line(request)) if part)
+
+
+PLACE: Final = Question(
+    _PLACE_RULES,
+    "{}",
+    [(place_view(said, _PLACE_SITUATION), place) for said, place in _PLACES],
+    begun(MEMORY, FILE, WORLD),
+)
+"""Asks where something is to be done, by the `place_view` of a request: MEMORY, FILE or WORLD."""
 
 
 def parts_messages(request: str) -> tuple[Message, ...]:
     """Asks where the further parts of a request for several things begin: for a JSON list of their first words."""
     shots = ((request_line(said), compact_json(parts)) for said, parts in _PARTS)
     return conversation(_PARTS_RULES, shots, request_line(request))
-
-
-def place_messages(request: str, situation: Situation) -> tuple[Message, ...]:
-    """Asks where something is to be done; the reply is one word. The facts are in view: what corrects one of them belongs there."""
-    known = facts_text(_PLACE_SITUATION)
-    shots = ((f"{known}\n{request_line(said)}", place) for said, place in _PLACES)
-    asked = "\n".join(part for part in (facts_text(situation), request_line(request)) if part)
-    return conversation(_PLACE_RULES, shots, asked)
-
-
-def naming_messages(request: str, existing: str, name: str) -> tuple[Message, ...]:
-    """Asks what a name is for that no file has yet; the reply is one word."""
-    shots = ((_naming(said, known, new), word) for known, new, said, word in _NAMINGS)
-    return conversation(_NAMING_RULES, shots, _naming(request, existing, name))
-
-
-def update_messages(request: str, fact: str) -> tuple[Message, ...]:
-    """Asks whether the request updates the fact; the reply is one word. The fact stands last: with it before the request,
-    a small model took what is alike for the same."""
-    shots = ((f"{request_line(said)}\nRemembered: {known}", word) for known, said, word in _UPDATES)
-    return conversation(_UPDATE_RULES, shots, f"{request_line(request)}\nRemembered: {fact}")
-
-
-def _naming(request: str, existing: str, name: str) -> str:
-    return f"Exists: {existing}\nNo file yet: {name}\n{request_line(request)}"
-
-
-def _one_word(rules: str, examples: Sequence[tuple[str, str]], request: str) -> tuple[Message, ...]:
-    return conversation(rules, ((request_line(said), word) for said, word in examples), request_line(request))

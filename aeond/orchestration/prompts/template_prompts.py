@@ -6,11 +6,9 @@ from typing import Final
 from aeond.domain.messages import Message, Role
 from aeond.domain.plans.subtasks import Template
 from aeond.domain.values import JsonObject
-from aeond.orchestration.prompts.decision_prompts import conversation
+from aeond.orchestration.prompts.decision_prompts import NO, YES, Question, conversation, yes_or_no
 
 NONE: Final = "none"
-YES: Final = "yes"
-NO: Final = "no"
 
 RESTATE_RULES: Final = """\
 Say in English, in one short sentence that begins with a verb in the third person, what kind of work a request asks for. \
@@ -65,10 +63,8 @@ def restating_messages(wording: str) -> tuple[Message, ...]:
     return conversation(RESTATE_RULES, shots, _request(wording))
 
 
-def fit_messages(wording: str, template: Template) -> tuple[Message, ...]:
-    """Asks whether the template does what the request asks for; the reply is YES or NO."""
-    shots = [(_pair(said, description), reply) for said, description, reply in _JUDGED]
-    return conversation(FIT_RULES, shots, _pair(wording, template.description))
+FIT: Final = Question(FIT_RULES, "Request: {}\nHelper: {}", _JUDGED, yes_or_no)
+"""Asks whether a template does what a request asks for, by the request and the description of the template: YES or NO."""
 
 
 def choice_messages(wording: str, choices: Sequence[Template]) -> tuple[Message, ...]:
@@ -89,7 +85,3 @@ def choice_schema(choices: Sequence[Template]) -> JsonObject:
 
 def _request(wording: str) -> str:
     return f"Request: {wording}"
-
-
-def _pair(wording: str, description: str) -> str:
-    return f"Request: {wording}\nHelper: {description}"

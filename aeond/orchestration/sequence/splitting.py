@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from aeond.domain.llm import LikelyToken, LLMRequest
+from aeond.domain.llm import LLMRequest
 from aeond.domain.runs.budgets import Grant
 from aeond.domain.runs.run import RunSnapshot
 from aeond.frozen import frozen
@@ -64,9 +64,8 @@ async def cut_of(llm: LLMAdapter, run: RunSnapshot, grant: Grant) -> Cut:
     return Cut(tuple(parts), log_odds(answered.likely, _begins, _SOME), known)
 
 
-def _begins(token: LikelyToken) -> str:
+def _begins(start: str) -> str:
     """What the first token of a list says of it: that it has something, or nothing."""
-    start = token.text.strip()
     return "" if not start.startswith("[") else _NONE if start.startswith(_NONE) else _SOME
 
 

@@ -14,19 +14,19 @@ from aeond.orchestration.decision.constrained import ConstrainedDecisions
 from aeond.orchestration.decision.native import NativeDecisions
 from aeond.orchestration.decision.reading import DecisionReading
 from aeond.orchestration.matching.text_ranking import TextRanking
-from aeond.orchestration.prompts.answer_prompts import known_messages, not_found_messages, results_messages
+from aeond.orchestration.prompts.answer_prompts import ANSWER_KNOWN, not_found_messages, results_messages
 from aeond.orchestration.prompts.coreference_prompts import REWRITINGS, dependence_messages
-from aeond.orchestration.prompts.decision_prompts import composing_opening, removal_messages
-from aeond.orchestration.prompts.fitting_prompts import arguments_messages, exact_messages, fitting_messages
+from aeond.orchestration.prompts.decision_prompts import REMOVAL, composing_opening
+from aeond.orchestration.prompts.fitting_prompts import EXACT, arguments_messages, fitting_messages
 from aeond.orchestration.prompts.preamble import Preamble
 from aeond.orchestration.prompts.subject_prompts import (
-    extent_messages,
-    intent_messages,
-    naming_messages,
+    EXTENT,
+    FACT_UPDATE,
+    INTENT,
+    NAMING,
+    PLACE,
+    SUBJECT,
     parts_messages,
-    place_messages,
-    subject_messages,
-    update_messages,
 )
 from aeond.orchestration.repair.supervisor import Supervisor
 from tests.support.deciders import WholeTool
@@ -90,20 +90,20 @@ def test_prompts_of_a_run_begin_as_the_warm_up_reads_them() -> None:
     )
     expected = (
         fitting_messages("b", ())[:-1],
-        exact_messages("b", "a")[:-1],
+        EXACT.messages("a", "b")[:-1],
         arguments_messages(WRITE, run, Situation())[:-1],
-        subject_messages("b")[:-1],
-        known_messages("b")[:-1],
-        intent_messages("b")[:-1],
-        extent_messages("b")[:-1],
+        SUBJECT.messages("b")[:-1],
+        ANSWER_KNOWN.messages("b")[:-1],
+        INTENT.messages("b")[:-1],
+        EXTENT.messages("b")[:-1],
         results_messages(run, Situation(), ())[:-1],
-        place_messages("b", Situation())[:-1],
+        PLACE.messages("b")[:-1],
         decisions.opening(tools.specs(), ""),
         composing_opening(NOTE),
         parts_messages("b")[:-1],
-        removal_messages("a", "b")[:-1],
-        naming_messages("a", "b", "c")[:-1],
-        update_messages("b", "a = c")[:-1],
+        REMOVAL.messages("a", "b")[:-1],
+        NAMING.messages("a", "c", "b")[:-1],
+        FACT_UPDATE.messages("a = c", "b")[:-1],
         not_found_messages("b", ("a",), ())[:-1],
         Preamble(tools, check).messages(run),
         *(messages[:-1] for messages in questions),

@@ -9,8 +9,8 @@ from typing import Final
 
 from aeond.domain.runs.budgets import Grant
 from aeond.domain.runs.run import RunSnapshot
-from aeond.orchestration.decision.conversations.odds import begun, first_tokens, keep, log_odds
-from aeond.orchestration.prompts.subject_prompts import ONE, SEVERAL, extent_messages
+from aeond.orchestration.decision.conversations.odds import keep, odds_of
+from aeond.orchestration.prompts.subject_prompts import EXTENT, ONE
 from aeond.ports import LLMAdapter
 
 MAX_REQUESTS: Final = 128
@@ -29,8 +29,7 @@ class Extents:
         key = (run.run_id, run.text)
         known = self._known.get(key)
         if known is None:
-            likely = await first_tokens(llm, extent_messages(run.text), grant)
-            known = log_odds(likely, lambda token: begun(token, (ONE, SEVERAL)), ONE)
+            known = await odds_of(ONE, EXTENT, llm, grant, run.text)
             keep(self._known, key, known, MAX_REQUESTS)
         return known
 

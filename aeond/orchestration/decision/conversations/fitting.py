@@ -7,24 +7,17 @@ from its own knowledge, or refuses. ADR 0110 has the measurements.
 from collections.abc import Sequence
 from typing import Final
 
-from aeond.domain.llm import LikelyToken, LLMRequest
+from aeond.domain.llm import LLMRequest
 from aeond.domain.runs.budgets import Grant
 from aeond.domain.runs.run import RunSnapshot
 from aeond.domain.runs.situations import Situation
 from aeond.domain.tools import ToolCall, ToolSpec
 from aeond.orchestration.budget.budgeted_llm import BudgetedLLM, is_cut
-from aeond.orchestration.decision.conversations.odds import LIKELY, begun, first_tokens, keep, log_odds
+from aeond.orchestration.decision.conversations.odds import LIKELY, keep, log_odds, odds_of
 from aeond.orchestration.decision.interfaces import Offer
 from aeond.orchestration.decision.schema import decision_arguments
-from aeond.orchestration.prompts.decision_prompts import tool_form
-from aeond.orchestration.prompts.fitting_prompts import (
-    NO,
-    NONE,
-    YES,
-    arguments_messages,
-    exact_messages,
-    fitting_messages,
-)
+from aeond.orchestration.prompts.decision_prompts import YES, begun, tool_form
+from aeond.orchestration.prompts.fitting_prompts import EXACT, NONE, arguments_messages, fitting_messages
 from aeond.orchestration.repair.strict_json import read_json
 from aeond.ports import LLMAdapter, Validator
 from aeond.schemas.parts import as_object, is_list
@@ -123,11 +116,7 @@ async def _fitting(llm: LLMAdapter, run: RunSnapshot, offer: Offer, grant: Grant
     answered = (await BudgetedLLM(llm, grant).generate(request)).value
     if answered is None:
         return None
-
-    def named(token: LikelyToken) -> str:
-        return NONE if begun(token, (NONE,)) else begun(token, names)
-
-    if log_odds(answered.likely, named, NONE) >= _NONE_FROM:
+    if log_odds(answered.likely, begun(NONE, *names), NONE) >= _NONE_FROM:
         return NONE
     name = answered.text.strip().partition("(")[0]
     tool = offer.tool(name) if name in names else None
@@ -136,10 +125,4 @@ async def _fitting(llm: LLMAdapter, run: RunSnapshot, offer: Offer, grant: Grant
 
 async def _is_exact(llm: LLMAdapter, run: RunSnapshot, tool: ToolSpec, grant: Grant) -> bool:
     """Whether the tool does just what is wanted, for one call of the grant. By its name alone a small model takes one that is near to it."""
-    likely = await first_tokens(llm, exact_messages(run.text, tool_form(tool)), grant)
-
-    def word(token: LikelyToken) -> str:
-        said = token.text.strip().casefold()
-        return said if said in {YES, NO} else ""
-
-    return log_odds(likely, word, YES) >= _EXACT_FROM
+    return await odds_of(YES, EXACT, llm, grant, tool_form(tool), run.text) >= _EXACT_FROM

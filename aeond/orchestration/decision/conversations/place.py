@@ -10,19 +10,16 @@ from aeond.domain.policy import Effect
 from aeond.domain.runs.budgets import Grant
 from aeond.domain.runs.run import RunSnapshot
 from aeond.domain.runs.situations import Situation
-from aeond.orchestration.decision.conversations.odds import begun, first_tokens, log_odds
+from aeond.orchestration.decision.conversations.odds import first_tokens, log_odds
 from aeond.orchestration.decision.interfaces import FILE_CHANGES
-from aeond.orchestration.prompts.subject_prompts import FILE, MEMORY, WORLD, place_messages
+from aeond.orchestration.prompts.subject_prompts import FILE, MEMORY, PLACE, WORLD, place_view
 from aeond.ports import LLMAdapter
 
 EFFECTS: Final = {MEMORY: (Effect.MEMORY,), FILE: FILE_CHANGES}
 """The effects of the tools that act in a place. Which ones act in the world is not known."""
-_PLACES: Final = (MEMORY, FILE, WORLD)
 
 
 async def place_of(llm: LLMAdapter, run: RunSnapshot, situation: Situation, grant: Grant) -> str:
     """MEMORY, FILE or WORLD if one is more likely than the others together, else ""; one call of the grant."""
-    likely = await first_tokens(llm, place_messages(run.text, situation), grant)
-    return next(
-        (place for place in _PLACES if log_odds(likely, lambda token: begun(token, _PLACES), place) > 0), ""
-    )
+    likely = await first_tokens(PLACE, llm, grant, place_view(run.text, situation))
+    return next((one for one in (MEMORY, FILE, WORLD) if log_odds(likely, PLACE.read, one) > 0), "")

@@ -8,7 +8,7 @@ import math
 from collections.abc import Collection, Sequence
 from typing import Final
 
-from aeond.domain.llm import LikelyToken, LLMRequest
+from aeond.domain.llm import LLMRequest
 from aeond.domain.messages import Message
 from aeond.domain.plans.steps import StepSnapshot
 from aeond.domain.runs.budgets import Grant
@@ -129,10 +129,9 @@ async def not_found_reply(llm: LLMAdapter, run: RunSnapshot, situation: Situatio
     return "" if answered is None or is_cut(answered) else answered.text.strip()
 
 
-def _begins(token: LikelyToken) -> str:
+def _begins(start: str) -> str:
     """What a first token begins: NOT_SHOWN, or any answer."""
-    word = token.text.strip()
-    return NOT_SHOWN if word.startswith(NOT_SHOWN) else word
+    return NOT_SHOWN if start.startswith(NOT_SHOWN) else start
 
 
 def _in_view(situation: Situation) -> Sequence[tuple[str, str]]:

@@ -12,19 +12,17 @@ from aeond.domain.runs.budgets import Grant
 from aeond.domain.runs.run import RunSnapshot
 from aeond.frozen import frozen
 from aeond.orchestration.context.statements import last_question
-from aeond.orchestration.decision.conversations.odds import begun, first_tokens, keep, log_odds
-from aeond.orchestration.prompts.answer_prompts import UNKNOWN, known_messages
+from aeond.orchestration.decision.conversations.odds import first_tokens, is_answered, keep, log_odds
+from aeond.orchestration.prompts.answer_prompts import ANSWER_KNOWN, KNOWN
 from aeond.orchestration.prompts.subject_prompts import (
     ACTS,
     ASKS,
     CHANGE,
     COMPUTATION,
-    EDITS,
+    INTENT,
     KNOWLEDGE,
-    OTHER_SUBJECTS,
+    SUBJECT,
     TELLS,
-    intent_messages,
-    subject_messages,
 )
 from aeond.ports import LLMAdapter
 
@@ -44,8 +42,6 @@ _ASKS_FROM: Final = 1.0
 _COMPUTES_FROM: Final = -1.0
 _ORDERS_BELOW: Final = -1.9
 _SAYS_FROM: Final = -1.2
-_SOME: Final = "some"
-_INTENTS: Final = (ASKS, TELLS, EDITS, ACTS)
 
 
 @frozen
@@ -59,16 +55,16 @@ class Subject:
     @property
     def knowledge(self) -> float:
         """Log-odds that general knowledge is enough for it."""
-        return log_odds(self.likely, _subject_of, KNOWLEDGE)
+        return log_odds(self.likely, SUBJECT.read, KNOWLEDGE)
 
     def is_computation(self, *, surely: bool = False) -> bool:
         """Whether it most likely needs a calculation, or surely does."""
-        return log_odds(self.likely, _subject_of, COMPUTATION) > (_SURE_COMPUTATION_FROM if surely else 0.0)
+        return log_odds(self.likely, SUBJECT.read, COMPUTATION) > (_SURE_COMPUTATION_FROM if surely else 0.0)
 
     @property
     def wants_only_change(self) -> bool:
         """Whether something is surely to be changed, and nothing to be looked up for an answer."""
-        return log_odds(self.likely, _subject_of, CHANGE) >= _CHANGE_FROM
+        return log_odds(self.likely, SUBJECT.read, CHANGE) >= _CHANGE_FROM
 
     @property
     def wants_change(self) -> bool:
@@ -78,7 +74,7 @@ class Subject:
     @property
     def wants_change_too(self) -> bool:
         """Whether something is surely to be changed, if it was right to look something up before."""
-        return self._does_not_ask or log_odds(self.likely, _subject_of, CHANGE) >= _CHANGE_AFTER_LOOK_FROM
+        return self._does_not_ask or log_odds(self.likely, SUBJECT.read, CHANGE) >= _CHANGE_AFTER_LOOK_FROM
 
     @property
     def wants_no_change(self) -> bool:
@@ -86,8 +82,8 @@ class Subject:
         if self._intent_is_known and not self.wants_only_change:
             return not self._does_not_ask
         return (
-            any(map(_subject_of, self.likely))
-            and log_odds(self.likely, _subject_of, CHANGE) < _NO_CHANGE_BELOW
+            is_answered(self.likely, SUBJECT)
+            and log_odds(self.likely, SUBJECT.read, CHANGE) < _NO_CHANGE_BELOW
         )
 
     @property
@@ -98,32 +94,32 @@ class Subject:
     @property
     def is_beyond(self) -> bool:
         """Whether something is to be done of which only tools of other authors may be capable: calls, letters, orders, machines."""
-        return log_odds(self.intent, _intent_of, ACTS) > 0
+        return log_odds(self.intent, INTENT.read, ACTS) > 0
 
     @property
     def is_statement(self) -> bool:
         """Whether the request most likely says something that is to be known from now on, or no longer."""
-        return self._does_not_ask and log_odds(self.intent, _intent_of, TELLS) > 0
+        return self._does_not_ask and log_odds(self.intent, INTENT.read, TELLS) > 0
 
     @property
     def may_only_say(self) -> bool:
         """Whether what is asked about may only say something, such as why what stands behind it is wanted."""
-        return log_odds(self.intent, _intent_of, TELLS) >= _SAYS_FROM
+        return log_odds(self.intent, INTENT.read, TELLS) >= _SAYS_FROM
 
     def may_not_ask(self, request: str) -> bool:
         """Whether something else than an answer may be wanted: neither the word says the contrary, nor the form of the request."""
-        odds = log_odds(self.likely, _subject_of, CHANGE)
+        odds = log_odds(self.likely, SUBJECT.read, CHANGE)
         asks = odds < _NO_CHANGE_BELOW and bool(last_question(request))
         return odds > _SURELY_NO_CHANGE_BELOW and not asks
 
     @property
     def _intent_is_known(self) -> bool:
-        return any(map(_intent_of, self.intent))
+        return is_answered(self.intent, INTENT)
 
     @property
     def _asking(self) -> float:
         """Log-odds of an intent to ask, less those of a change."""
-        return log_odds(self.intent, _intent_of, ASKS) - log_odds(self.likely, _subject_of, CHANGE)
+        return log_odds(self.intent, INTENT.read, ASKS) - log_odds(self.likely, SUBJECT.read, CHANGE)
 
     @property
     def _does_not_ask(self) -> bool:
@@ -146,9 +142,9 @@ class Subjects:
         known = self._known.get((run.run_id, request))
         if known is not None:
             return known
-        asked = Subject(await first_tokens(llm, subject_messages(request), grant))
+        asked = Subject(await first_tokens(SUBJECT, llm, grant, request))
         if asked.may_not_ask(request):
-            asked = Subject(asked.likely, await first_tokens(llm, intent_messages(request), grant))
+            asked = Subject(asked.likely, await first_tokens(INTENT, llm, grant, request))
         if asked.likely:  # a model that failed is asked again
             keep(self._known, (run.run_id, request), asked, MAX_RUNS)
         return asked
@@ -165,23 +161,8 @@ class Subjects:
             return False
         key = (run.run_id, run.text)
         if key not in self._answerable and grant.left.llm_calls > 1:
-            likely = await first_tokens(llm, known_messages(run.text), grant)
+            likely = await first_tokens(ANSWER_KNOWN, llm, grant, run.text)
             if likely:  # a model that failed is asked again
-                keep(self._answerable, key, log_odds(likely, _answer_of, _SOME), MAX_RUNS)
+                keep(self._answerable, key, log_odds(likely, ANSWER_KNOWN.read, KNOWN), MAX_RUNS)
         known = self._answerable.get(key, -math.inf)
         return odds + known >= _KNOWLEDGE_FROM or (nothing_else and known >= _SURELY_KNOWN_FROM)
-
-
-def _answer_of(token: LikelyToken) -> str:
-    """Whether the token begins an answer, or says that there is none."""
-    return UNKNOWN if token.text.strip().startswith(UNKNOWN) else _SOME
-
-
-def _intent_of(token: LikelyToken) -> str:
-    """What the person does, as the word that the token begins says; "" if it begins none."""
-    return begun(token, _INTENTS)
-
-
-def _subject_of(token: LikelyToken) -> str:
-    """The subject whose name the token begins; "" if it begins none."""
-    return KNOWLEDGE if token.text.strip() == KNOWLEDGE else begun(token, OTHER_SUBJECTS)

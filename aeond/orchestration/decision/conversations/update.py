@@ -12,8 +12,8 @@ from aeond.domain.runs.budgets import Grant
 from aeond.domain.runs.run import RunSnapshot
 from aeond.domain.runs.situations import Situation
 from aeond.domain.values import JsonValue, display_json
-from aeond.orchestration.decision.conversations.odds import begun, first_tokens, log_odds
-from aeond.orchestration.prompts.subject_prompts import NEW, UPDATE, update_messages
+from aeond.orchestration.decision.conversations.odds import first_tokens, is_answered, log_odds
+from aeond.orchestration.prompts.subject_prompts import FACT_UPDATE, UPDATE
 from aeond.ports import LLMAdapter
 
 _UPDATES_FROM: Final = 0.65  # log-odds
@@ -29,9 +29,6 @@ async def overwrites(
         known = display_json(value)
         if not any(same_form(name, text) for text in texts) or known in texts:
             continue
-        likely = await first_tokens(llm, update_messages(run.text, f"{name} = {known}"), grant)
-        answered = any(begun(token, (UPDATE, NEW)) for token in likely)
-        return (
-            answered and log_odds(likely, lambda token: begun(token, (UPDATE, NEW)), UPDATE) < _UPDATES_FROM
-        )
+        likely = await first_tokens(FACT_UPDATE, llm, grant, f"{name} = {known}", run.text)
+        return is_answered(likely, FACT_UPDATE) and log_odds(likely, FACT_UPDATE.read, UPDATE) < _UPDATES_FROM
     return False

@@ -4,10 +4,8 @@ In the conversation of a decision a small model deletes a file where a line of i
 another one, where a new name was (ADR 0093, ADR 0113).
 """
 
-from collections.abc import Iterable
 from typing import Final
 
-from aeond.domain.llm import LikelyToken
 from aeond.domain.runs.budgets import Grant
 from aeond.domain.runs.run import RunSnapshot
 from aeond.domain.runs.situations import Situation
@@ -15,10 +13,10 @@ from aeond.domain.tools import ToolCall
 from aeond.domain.values import display_json
 from aeond.frozen import frozen
 from aeond.orchestration.context.new_files import is_whole_name, names_file, new_paths
-from aeond.orchestration.decision.conversations.odds import begun, first_tokens, log_odds
+from aeond.orchestration.decision.conversations.odds import odds_of
 from aeond.orchestration.decision.interfaces import Offer
-from aeond.orchestration.prompts.decision_prompts import PART, WHOLE, removal_messages
-from aeond.orchestration.prompts.subject_prompts import NEW_FILE, RENAME, TEXT, naming_messages
+from aeond.orchestration.prompts.decision_prompts import PART, REMOVAL
+from aeond.orchestration.prompts.subject_prompts import NAMING, RENAME
 from aeond.ports import LLMAdapter
 
 _RENAME_FROM: Final = 2.0  # log-odds
@@ -37,7 +35,7 @@ class PartOrWhole:
         begins = dict(situation.files)
         named = [display_json(value) for value in call.arguments.values()]
         view = "\n".join(f"{name}: {begins[name]}" if begins.get(name) else name for name in named)
-        return part_odds(await first_tokens(self.llm, removal_messages(view, run.text), grant)) > 0
+        return await odds_of(PART, REMOVAL, self.llm, grant, view, run.text) > 0
 
 
 async def renaming(
@@ -51,19 +49,5 @@ async def renaming(
     call = offer.renaming(existing[0], new[0]) if is_clear else None
     if call is None or grant.left.llm_calls <= 1:
         return None
-    likely = await first_tokens(llm, naming_messages(run.text, existing[0], new[0]), grant)
-    return call if log_odds(likely, _use, RENAME) >= _RENAME_FROM else None
-
-
-def _use(token: LikelyToken) -> str:
-    return begun(token, (RENAME, NEW_FILE, TEXT))
-
-
-def part_odds(likely: Iterable[LikelyToken]) -> float:
-    """The logarithm of the odds of a part against the whole; -inf if the model names no part."""
-    return log_odds(likely, _answer, PART)
-
-
-def _answer(token: LikelyToken) -> str:
-    word = token.text.strip()
-    return word if word in (PART, WHOLE) else ""
+    odds = await odds_of(RENAME, NAMING, llm, grant, existing[0], new[0], run.text)
+    return call if odds >= _RENAME_FROM else None

@@ -4,9 +4,8 @@ import math
 
 import pytest
 
-from aeond.domain.llm import LikelyToken
 from aeond.domain.plans.subtasks import Template
-from aeond.orchestration.matching.template_judge import CERTAIN, TemplateJudge, log_odds
+from aeond.orchestration.matching.template_judge import CERTAIN, TemplateJudge
 from tests.support.strategy import grant, says
 
 SING = Template("sing", "Sings a song.")
@@ -21,22 +20,14 @@ SING = Template("sing", "Sings a song.")
         ({"no": -0.5, "maybe": -1.0}, -CERTAIN),
         ({"maybe": -0.1}, None),
         ({}, None),
+        ({"yes": math.log(0.2), " Yes": math.log(0.4), "no": math.log(0.2)}, math.log(3)),
     ],
 )
-def test_odds_are_those_of_yes_against_no(likely: dict[str, float], odds: float | None) -> None:
-    """Other words do not count; a word that is not among the likely ones has no chance."""
-    found = log_odds(LikelyToken(*one) for one in likely.items())
+async def test_odds_are_those_of_yes_against_no(likely: dict[str, float], odds: float | None) -> None:
+    """Other words do not count; spellings of a word add up; a word that is not among the likely ones has no chance."""
+    judge = TemplateJudge(says({"text": "?", "likely": likely}))
+    found = await judge.fits("a song", SING, grant(1))
     assert found == (odds if odds is None else pytest.approx(odds))
-
-
-def test_spellings_of_a_word_add_up() -> None:
-    """The same word with a space or a capital letter is the same reply."""
-    likely = [
-        LikelyToken("yes", math.log(0.2)),
-        LikelyToken(" Yes", math.log(0.4)),
-        LikelyToken("no", math.log(0.2)),
-    ]
-    assert log_odds(likely) == pytest.approx(math.log(3))
 
 
 async def test_each_question_is_one_call_of_the_grant() -> None:

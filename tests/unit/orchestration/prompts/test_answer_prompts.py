@@ -3,13 +3,13 @@
 from dataclasses import replace
 
 from aeond.domain.messages import Role
-from aeond.orchestration.prompts.answer_prompts import UNKNOWN, known_messages, reply_messages
+from aeond.orchestration.prompts.answer_prompts import ANSWER_KNOWN, UNKNOWN, reply_messages
 from tests.support.strategy import run_of
 
 
 def test_what_is_known_and_what_is_not_has_examples() -> None:
     """The examples of answers from general knowledge and of those that are unknown are as many, and the request comes last."""
-    messages = known_messages("How far is it?")
+    messages = ANSWER_KNOWN.messages("How far is it?")
     answers = [message.content for message in messages if message.role is Role.AGENT]
     assert answers.count(UNKNOWN) * 2 == len(answers)
     assert (messages[-1].role, messages[-1].content) == (Role.USER, "How far is it?")

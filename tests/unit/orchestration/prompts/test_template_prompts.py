@@ -4,10 +4,10 @@ from aeond.domain.messages import Role
 from aeond.domain.plans.subtasks import Template
 from aeond.orchestration.prompts.template_prompts import (
     CHOICE_RULES,
+    FIT,
     NONE,
     choice_messages,
     choice_schema,
-    fit_messages,
     restating_messages,
 )
 
@@ -36,10 +36,11 @@ def test_examples_are_turns_of_a_conversation() -> None:
     """Rules and examples are the same for every request, and the request comes last, with the description behind it."""
     for one, other in (
         (restating_messages("a song, please"), restating_messages("a waltz")),
-        (fit_messages("a song, please", SING), fit_messages("a waltz", DANCE)),
+        (FIT.messages("a song, please", SING.description), FIT.messages("a waltz", DANCE.description)),
     ):
         assert [message.content for message in one[:-1]] == [message.content for message in other[:-1]]
         assert [message.role for message in one[1:3]] == [Role.USER, Role.AGENT]
     assert (
-        fit_messages("a song, please", SING)[-1].content == "Request: a song, please\nHelper: Sings a song."
+        FIT.messages("a song, please", SING.description)[-1].content
+        == "Request: a song, please\nHelper: Sings a song."
     )

@@ -11,7 +11,7 @@ from aeond.domain.runs.situations import Situation
 from aeond.domain.tools import Effect, ToolCall
 from aeond.orchestration.decision.conversations.place import place_of
 from aeond.orchestration.interfaces import RouteChoice, discard_text
-from aeond.orchestration.prompts.subject_prompts import place_messages
+from aeond.orchestration.prompts.subject_prompts import place_view
 from tests.support.deciders import Composing, WholeTool, decider_of
 from tests.support.strategy import LOOK, TEXT, grant, registry, run_of, says, spec
 
@@ -127,5 +127,7 @@ async def test_a_spent_budget_leaves_the_place() -> None:
 async def test_the_facts_are_in_view() -> None:
     """The question shows what is remembered, since what corrects a fact belongs to the memory."""
     seen = Situation(facts=(("lamp colour", "green"),), memory_seen=True)
-    assert "Remembered: lamp colour = green\nRequest: red" in str(place_messages("red", seen)[-1].content)
-    assert await place_of(says("?"), run_of(), seen, grant(1)) == ""
+    llm = says({"text": "memory", "likely": {"?": -0.1}})
+    assert await place_of(llm, run_of(request="red"), seen, grant(1)) == ""
+    assert llm.requests[0].messages[-1].content == "Remembered: lamp colour = green\nRequest: red"
+    assert place_view("red", Situation()) == "Request: red"

@@ -11,8 +11,9 @@ from aeond.capabilities.tools.registry import Registry
 from aeond.domain.llm import LikelyToken
 from aeond.domain.runs.situations import Situation
 from aeond.domain.tools import Composition, CompositionView, Effect, ToolCall
-from aeond.orchestration.decision.conversations.whole_things import part_odds
+from aeond.orchestration.decision.conversations.odds import log_odds
 from aeond.orchestration.interfaces import discard_text
+from aeond.orchestration.prompts.decision_prompts import PART, REMOVAL
 from tests.support.deciders import Composing, WholeTool, decider_of
 from tests.support.strategy import TEXT, grant, registry, run_of, spec
 
@@ -93,14 +94,15 @@ async def test_a_part_of_what_cannot_be_shown_is_decided_whole() -> None:
     ("likely", "odds"),
     [
         ({"part": -0.5, "whole": -1.5}, 1.0),
-        ({"part": -0.5, "other": -0.1}, math.inf),
+        ({"part": -0.5, "other": -0.1, "par": -0.1, "Whole": -0.1}, math.inf),
         ({"whole": -0.1}, -math.inf),
         ({}, -math.inf),
     ],
 )
 def test_odds_are_those_of_a_part_against_the_whole(likely: dict[str, float], odds: float) -> None:
     """Other words do not count."""
-    assert part_odds(LikelyToken(*one) for one in likely.items()) == pytest.approx(odds)
+    tokens = [LikelyToken(*one) for one in likely.items()]
+    assert log_odds(tokens, REMOVAL.read, PART) == pytest.approx(odds)
 
 
 async def named(

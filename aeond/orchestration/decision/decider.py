@@ -34,7 +34,6 @@ from aeond.orchestration.decision.conversations.fitting import FittingTools
 from aeond.orchestration.decision.conversations.knowledge import computed_reply, general_reply
 from aeond.orchestration.decision.conversations.redirection import Redirection
 from aeond.orchestration.decision.conversations.results_reply import (
-    Findings,
     Reply,
     not_found_reply,
     results_reply,
@@ -54,6 +53,7 @@ from aeond.orchestration.decision.next_action import NextAction
 from aeond.orchestration.decision.offers import Offers
 from aeond.orchestration.decision.results import MAX_RESULT_CHARS, executed, repetition, report_of, turns_of
 from aeond.orchestration.interfaces import Judgement, RouteChoice, discard_text
+from aeond.orchestration.last_runs import LastRuns
 from aeond.orchestration.planning.plan_parsing import describe_call
 from aeond.orchestration.prompts.answer_prompts import NOT_SHOWN
 from aeond.orchestration.prompts.decision_prompts import REPEATED
@@ -79,7 +79,8 @@ _NEXT_CALL: Final = Amounts(ttl=1, tool_calls=1, passes=1)
 class Decider:
     """The Router, and the Evaluator of DIRECT runs.
 
-    `models` returns the form of decisions that suits the model that is loaded.
+    `models` returns the form of decisions that suits the model that is loaded. `findings` holds, by run, what was found out in runs that
+    go on.
 
     A decision that cannot be read, like any other failure, leaves the first decision to a plan, and ends a run
     that has results with the last of them. A call that was made already is put back to the model once, without
@@ -93,7 +94,7 @@ class Decider:
     composer: Composer
     subjects: Subjects = field(default_factory=Subjects)
     extents: Extents = field(default_factory=Extents)
-    findings: Findings = field(default_factory=Findings)
+    findings: LastRuns[str, str] = field(default_factory=LastRuns)
     fitting: FittingTools = field(default_factory=FittingTools)
     compute: Computes = computes_nothing
 
@@ -148,7 +149,7 @@ class Decider:
         if found and not for_change:
             return success(ended(snapshot, ANSWERED, found))
         if found:
-            self.findings.keep(snapshot, found)
+            self.findings[snapshot.run_id] = found
         if for_change:
             subject = await self.subjects.of(self.llm, snapshot, grant)
             changing = offer.to_change(CHANGES)
@@ -277,7 +278,7 @@ class Decider:
             self.llm, snapshot, grant
         ):
             return ""
-        return "\n".join(filter(None, (self.findings.of(snapshot), report)))
+        return "\n".join(filter(None, (self.findings.get(snapshot.run_id), report)))
 
     def _has_only_looked(self, snapshot: RunSnapshot) -> bool:
         """Whether all steps of a small model's run without restrictions looked something up or computed, the last one with success."""

@@ -19,12 +19,13 @@ from aeond.orchestration.context.new_files import existing_name, spelt_as_named
 from aeond.orchestration.context.prompt_fitting import fit_prompt
 from aeond.orchestration.decision.conversations.composing import Composer
 from aeond.orchestration.decision.conversations.redirection import Redirection
-from aeond.orchestration.decision.conversations.results_reply import Findings, is_long
+from aeond.orchestration.decision.conversations.results_reply import is_long
 from aeond.orchestration.decision.conversations.whole_things import PartOrWhole
 from aeond.orchestration.decision.interfaces import CHANGES, CallTool, Decision, DecisionModel, Offer
 from aeond.orchestration.decision.invention import has_news, is_invented
 from aeond.orchestration.decision.offers import Offers
 from aeond.orchestration.decision.results import MAX_RESULT_CHARS, executed, results_length, turns_of
+from aeond.orchestration.last_runs import LastRuns
 from aeond.orchestration.prompts.decision_prompts import FOUND, request_text
 from aeond.ports import LLMAdapter, TextSink
 from aeond.schemas.parts import as_object
@@ -32,14 +33,14 @@ from aeond.schemas.parts import as_object
 
 @frozen
 class NextAction:
-    """`models` returns the form of decisions that suits the model that is loaded."""
+    """`models` returns the form of decisions that suits the model that is loaded, `findings` holds what was found out, by run."""
 
     models: Callable[[], DecisionModel]
     llm: LLMAdapter
     offers: Offers
     composer: Composer
     redirection: Redirection
-    findings: Findings
+    findings: LastRuns[str, str]
 
     async def choose(
         self,
@@ -61,7 +62,7 @@ class NextAction:
         request = request_text(snapshot, situation)
         tools = model.tools(offer)
         steps = executed(snapshot)
-        found = self.findings.of(snapshot)
+        found = self.findings.get(snapshot.run_id, "")
         remarks = "\n".join(one for one in (f"{FOUND}{found}" if found else "", remark) if one)
 
         def build(result_chars: int) -> tuple[Message, ...]:
@@ -130,7 +131,7 @@ class NextAction:
         if spec is None or set(spec.composed) <= call.arguments.keys():
             return self._with_results(call, spec, snapshot)
         steps = executed(snapshot)
-        found = self.findings.of(snapshot)
+        found = self.findings.get(snapshot.run_id, "")
         return await self.composer.complete(call, spec, snapshot, situation, steps, grant, found) or call
 
     def _with_results(self, call: ToolCall, spec: ToolSpec | None, run: RunSnapshot) -> ToolCall:

@@ -10,7 +10,6 @@ from aeond.domain.runs.budgets import Grant
 from aeond.domain.runs.run import RunSnapshot
 from aeond.frozen import frozen
 from aeond.orchestration.context.statements import last_question, question_and_rest
-from aeond.orchestration.decision.conversations.odds import keep
 from aeond.orchestration.decision.decider import (
     ANSWERED,
     CANNOT,
@@ -22,11 +21,11 @@ from aeond.orchestration.decision.decider import (
     may_have_changed,
 )
 from aeond.orchestration.interfaces import Judgement, RouteChoice, discard_text
+from aeond.orchestration.last_runs import LastRuns
 from aeond.orchestration.prompts.run_prompts import exchange_text
 from aeond.orchestration.sequence.splitting import cut_of
 from aeond.ports import TextSink
 
-MAX_RUNS: Final = 64
 # Two about the request, two about what stands behind its question, two about its parts, one about the first of these, and a decision.
 _CALLS: Final = 8
 _SEVERAL_FROM_WORDS: Final = 8
@@ -68,31 +67,31 @@ class InParts:
     """The Router, and the Evaluator of DIRECT runs, over a Decider.
 
     A small model is asked whether a request that may change something is for several things, and then for its parts. A question with an
-    order behind it has two. The progress of a run is known while it is one of the last MAX_RUNS; after a restart of the daemon a run
+    order behind it has two. The progress of a run is known while it is one of the last ones; after a restart of the daemon a run
     that has changed nothing begins with its first part, with the results of its steps, and another one is decided about undivided.
     """
 
     def __init__(self, decider: Decider) -> None:
         self._decider = decider
-        self._runs: dict[str, _Progress] = {}  # the oldest first
+        self._runs: LastRuns[str, _Progress] = LastRuns()
 
     async def choose(self, snapshot: RunSnapshot, grant: Grant, on_text: TextSink) -> Outcome[RouteChoice]:
         progress = _Progress(await self._parts(snapshot, grant))
         if not progress.parts:
-            keep(self._runs, snapshot.run_id, progress, MAX_RUNS)
+            self._runs[snapshot.run_id] = progress
             return await self._decider.choose(snapshot, grant, on_text)
         progress, chosen = await self._decide(progress, snapshot, grant)
         if chosen.value.answer is not None:
             on_text(chosen.value.answer.text)
         elif chosen.value.tool_call is not None:
-            keep(self._runs, snapshot.run_id, progress, MAX_RUNS)
+            self._runs[snapshot.run_id] = progress
         return chosen
 
     async def evaluate(self, snapshot: RunSnapshot, grant: Grant) -> Outcome[Judgement]:
         progress = self._runs.get(snapshot.run_id)
         if progress is None and not may_have_changed(snapshot):
             progress = _Progress(await self._parts(snapshot, grant))
-            keep(self._runs, snapshot.run_id, progress, MAX_RUNS)
+            self._runs[snapshot.run_id] = progress
         if progress is None or not progress.parts:
             return await self._decider.evaluate(snapshot, grant)
         judged = await self._decider.evaluate(progress.view(snapshot), grant)
@@ -105,7 +104,7 @@ class InParts:
             whole = replace(evaluation, final_output=progress.text)
             return replace(judged, value=replace(judged.value, evaluation=whole))
         progress, chosen = await self._decide(progress, snapshot, grant)
-        keep(self._runs, snapshot.run_id, progress, MAX_RUNS)
+        self._runs[snapshot.run_id] = progress
         call, answer = chosen.value.tool_call, chosen.value.answer
         if call is not None:
             return success(going_on(snapshot, call))

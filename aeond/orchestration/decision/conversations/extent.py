@@ -9,7 +9,8 @@ from typing import Final
 
 from aeond.domain.runs.budgets import Grant
 from aeond.domain.runs.run import RunSnapshot
-from aeond.orchestration.decision.conversations.odds import keep, odds_of
+from aeond.orchestration.decision.conversations.odds import odds_of
+from aeond.orchestration.last_runs import LastRuns
 from aeond.orchestration.prompts.subject_prompts import EXTENT, ONE
 from aeond.ports import LLMAdapter
 
@@ -21,7 +22,7 @@ class Extents:
     """How surely requests are for one thing, each asked about once while it is one of the last MAX_REQUESTS."""
 
     def __init__(self) -> None:
-        self._known: dict[tuple[str, str], float] = {}  # by run and request, the oldest first
+        self._known: LastRuns[tuple[str, str], float] = LastRuns(MAX_REQUESTS)  # by run and request
 
     async def odds_of_one(self, llm: LLMAdapter, run: RunSnapshot, grant: Grant) -> float:
         """The log-odds that the run's request is for one thing, for one call of the grant if they are not known yet; -inf if the model
@@ -30,7 +31,7 @@ class Extents:
         known = self._known.get(key)
         if known is None:
             known = await odds_of(ONE, EXTENT, llm, grant, run.text)
-            keep(self._known, key, known, MAX_REQUESTS)
+            self._known[key] = known
         return known
 
     async def is_one(self, llm: LLMAdapter, run: RunSnapshot, grant: Grant) -> bool:
@@ -39,4 +40,4 @@ class Extents:
 
     def take_for_one(self, run: RunSnapshot, part: str) -> None:
         """Takes a part of the run's request for a request for one thing."""
-        keep(self._known, (run.run_id, part), math.inf, MAX_REQUESTS)
+        self._known[run.run_id, part] = math.inf

@@ -13,16 +13,16 @@ from aeond.domain.runs.run import RunSnapshot
 from aeond.domain.runs.situations import Situation
 from aeond.domain.tools import ToolCall, ToolSpec
 from aeond.orchestration.budget.budgeted_llm import BudgetedLLM, is_cut
-from aeond.orchestration.decision.conversations.odds import LIKELY, keep, log_odds, odds_of
+from aeond.orchestration.decision.conversations.odds import LIKELY, log_odds, odds_of
 from aeond.orchestration.decision.interfaces import Offer
 from aeond.orchestration.decision.schema import decision_arguments
+from aeond.orchestration.last_runs import LastRuns
 from aeond.orchestration.prompts.decision_prompts import YES, begun, tool_form
 from aeond.orchestration.prompts.fitting_prompts import EXACT, NONE, arguments_messages, fitting_messages
 from aeond.orchestration.repair.strict_json import read_json
 from aeond.ports import LLMAdapter, Validator
 from aeond.schemas.parts import as_object, is_list
 
-MAX_RUNS: Final = 64
 MAX_NAME_TOKENS: Final = 48
 MAX_ARGUMENTS_TOKENS: Final = 900
 MAX_CALLS: Final = 8
@@ -33,11 +33,13 @@ _EXACT_FROM: Final = 1.0
 
 
 class FittingTools:
-    """The tools that fit requests, each asked once while its run is one of the last MAX_RUNS."""
+    """The tools that fit requests, each asked once while its run is one of the last ones."""
 
     def __init__(self) -> None:
-        self._known: dict[tuple[str, str], str] = {}  # by run and request, the oldest first
-        self._rest: dict[tuple[str, str], tuple[ToolCall, ...]] = {}  # calls still to be made, by the same
+        self._known: LastRuns[tuple[str, str], str] = LastRuns()  # by run and request
+        self._rest: LastRuns[tuple[str, str], tuple[ToolCall, ...]] = (
+            LastRuns()
+        )  # calls still to be made, by the same
 
     async def of(self, llm: LLMAdapter, run: RunSnapshot, offer: Offer, grant: Grant) -> str:
         """The name of the offered tool of another author that fits the run's request, for two calls of the grant if it is not known yet;
@@ -45,7 +47,7 @@ class FittingTools:
         key = (run.run_id, run.text)
         known = self._known.get(key)
         if known is None and (known := await _fitting(llm, run, offer, grant)) is not None:
-            keep(self._known, key, known, MAX_RUNS)
+            self._known[key] = known
         return known or ""
 
     async def first_call(
@@ -67,7 +69,7 @@ class FittingTools:
         ]
         if not calls:
             return None
-        keep(self._rest, (run.run_id, run.text), tuple(calls[1:]), MAX_RUNS)
+        self._rest[run.run_id, run.text] = tuple(calls[1:])
         return calls[0]
 
     def rest(self, run: RunSnapshot) -> tuple[ToolCall, ...] | None:

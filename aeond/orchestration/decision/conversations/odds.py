@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterable
-from typing import Final, TypeVar
+from typing import Final
 
 from aeond.domain.llm import LikelyToken, LLMRequest, LLMResponse
 from aeond.domain.runs.budgets import Grant
@@ -10,8 +10,6 @@ from aeond.orchestration.budget.budgeted_llm import BudgetedLLM
 from aeond.orchestration.prompts.decision_prompts import Question
 from aeond.ports import LLMAdapter
 
-K = TypeVar("K")
-T = TypeVar("T")
 LIKELY: Final = 20  # tokens that are requested
 
 
@@ -52,10 +50,3 @@ async def first_tokens(
 async def odds_of(word: str, question: Question, llm: LLMAdapter, grant: Grant, *parts: str) -> float:
     """The log-odds of the word as the answer, for one call of the grant; -inf if the model does not give it."""
     return log_odds(await first_tokens(question, llm, grant, *parts), question.read, word)
-
-
-def keep(kept: dict[K, T], key: K, value: T, most: int) -> None:
-    """Adds the value, and drops the oldest ones beyond so many."""
-    kept[key] = value
-    while len(kept) > most:
-        del kept[next(iter(kept))]

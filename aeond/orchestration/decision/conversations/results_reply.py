@@ -19,7 +19,7 @@ from aeond.frozen import frozen
 from aeond.orchestration.budget.budgeted_llm import USEFUL_TOKENS, BudgetedLLM, is_cut
 from aeond.orchestration.context.new_files import new_names
 from aeond.orchestration.context.prompt_fitting import fit_prompt
-from aeond.orchestration.decision.conversations.odds import LIKELY, keep, log_odds
+from aeond.orchestration.decision.conversations.odds import LIKELY, log_odds
 from aeond.orchestration.decision.interfaces import Turn
 from aeond.orchestration.decision.results import executed, result_of, results_length, turns_of
 from aeond.orchestration.interfaces import discard_text
@@ -36,7 +36,6 @@ MAX_REPLY_TOKENS: Final = 500
 MAX_REFUSAL_TOKENS: Final = 120
 MAX_RESULT_CHARS: Final = 6_000
 MAX_PROMPT_TOKENS: Final = 2_600  # of which the rules and examples, read before, are 1,200
-MAX_RUNS: Final = 64
 REPLY_SECONDS: Final = 300.0
 _DOUBTFUL_FROM: Final = -3.0  # log-odds of NOT_SHOWN against any answer
 
@@ -52,22 +51,6 @@ class Reply:
     def is_sure(self) -> bool:
         """Whether the answer is shown, or there is none."""
         return self.doubt < _DOUBTFUL_FROM
-
-
-class Findings:
-    """What was found out in runs that go on, for the last MAX_RUNS of them."""
-
-    def __init__(self) -> None:
-        # By run, the oldest first.
-        self._found: dict[str, str] = {}
-
-    def keep(self, run: RunSnapshot, found: str) -> None:
-        """Replaces what was found out before."""
-        keep(self._found, run.run_id, found, MAX_RUNS)
-
-    def of(self, run: RunSnapshot) -> str:
-        """What was found out; "" if nothing was."""
-        return self._found.get(run.run_id, "")
 
 
 def is_long(step: StepSnapshot) -> bool:

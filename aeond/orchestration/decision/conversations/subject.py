@@ -12,7 +12,8 @@ from aeond.domain.runs.budgets import Grant
 from aeond.domain.runs.run import RunSnapshot
 from aeond.frozen import frozen
 from aeond.orchestration.context.statements import last_question
-from aeond.orchestration.decision.conversations.odds import first_tokens, is_answered, keep, log_odds
+from aeond.orchestration.decision.conversations.odds import first_tokens, is_answered, log_odds
+from aeond.orchestration.last_runs import LastRuns
 from aeond.orchestration.prompts.answer_prompts import ANSWER_KNOWN, KNOWN
 from aeond.orchestration.prompts.subject_prompts import (
     ACTS,
@@ -26,7 +27,6 @@ from aeond.orchestration.prompts.subject_prompts import (
 )
 from aeond.ports import LLMAdapter
 
-MAX_RUNS: Final = 64
 # Log-odds against all other subjects, chosen on the sets of strangers.
 _MAYBE_KNOWLEDGE_FROM: Final = -1.5
 _MAYBE_KNOWLEDGE_OF_QUESTION_FROM: Final = -3.0
@@ -128,12 +128,12 @@ class Subject:
 
 
 class Subjects:
-    """The subjects of requests, each asked once while its run is one of the last MAX_RUNS."""
+    """The subjects of requests, each asked once while its run is one of the last ones."""
 
     def __init__(self) -> None:
-        self._known: dict[tuple[str, str], Subject] = {}  # by run and request, the oldest first
-        # Log-odds that the model has an answer, by run and request, the oldest first.
-        self._answerable: dict[tuple[str, str], float] = {}
+        self._known: LastRuns[tuple[str, str], Subject] = LastRuns()  # by run and request
+        # Log-odds that the model has an answer, by run and request.
+        self._answerable: LastRuns[tuple[str, str], float] = LastRuns()
 
     async def of(self, llm: LLMAdapter, run: RunSnapshot, grant: Grant, part: str = "") -> Subject:
         """The subject of the run's request, or of this part of it, for one or two calls of the grant if it is not known yet; one without
@@ -146,7 +146,7 @@ class Subjects:
         if asked.may_not_ask(request):
             asked = Subject(asked.likely, await first_tokens(INTENT, llm, grant, request))
         if asked.likely:  # a model that failed is asked again
-            keep(self._known, (run.run_id, request), asked, MAX_RUNS)
+            self._known[run.run_id, request] = asked
         return asked
 
     async def is_knowledge(
@@ -163,6 +163,6 @@ class Subjects:
         if key not in self._answerable and grant.left.llm_calls > 1:
             likely = await first_tokens(ANSWER_KNOWN, llm, grant, run.text)
             if likely:  # a model that failed is asked again
-                keep(self._answerable, key, log_odds(likely, ANSWER_KNOWN.read, KNOWN), MAX_RUNS)
+                self._answerable[key] = log_odds(likely, ANSWER_KNOWN.read, KNOWN)
         known = self._answerable.get(key, -math.inf)
         return odds + known >= _KNOWLEDGE_FROM or (nothing_else and known >= _SURELY_KNOWN_FROM)

@@ -8,7 +8,6 @@ from aeond.domain.plans.steps import StepSnapshot
 from aeond.domain.runs.run import RunSnapshot
 from aeond.domain.runs.situations import Situation
 from aeond.domain.tools import Composition, CompositionView, Effect, Recovery, ToolCall, ToolSpec
-from aeond.orchestration.decision.conversations.results_reply import MAX_RUNS, Findings
 from aeond.orchestration.prompts.decision_prompts import FOUND
 from tests.support.deciders import Composing, WholeTool, decider_of
 from tests.support.judging import after_pass, ran
@@ -71,15 +70,6 @@ async def test_what_was_found_out_is_used_for_a_change() -> None:
     judged = (await decider.evaluate(after_pass(1, looked, CHANGED), grant(10))).value
     assert judged.evaluation.final_output == "It is 42."
     assert str(llm.requests[-1].messages[-1].content).endswith(f"{FOUND}{found}")
-
-
-def test_findings_are_kept_for_the_last_runs() -> None:
-    """A finding of an old run is forgotten."""
-    findings = Findings()
-    for number in range(MAX_RUNS + 1):
-        findings.keep(replace(run_of(), run_id=f"run {number}"), "42")
-    assert findings.of(replace(run_of(), run_id="run 0")) == ""
-    assert findings.of(replace(run_of(), run_id="run 1")) == "42"
 
 
 async def test_the_file_that_a_question_is_about_is_read_at_once() -> None:

@@ -9,8 +9,8 @@ from aeond.capabilities.tools.registry import Registry
 from aeond.domain.runs.run import Answer
 from aeond.domain.runs.situations import Situation
 from aeond.domain.tools import ToolCall
-from aeond.orchestration.decision.conversations.fitting import MAX_RUNS
 from aeond.orchestration.interfaces import discard_text
+from aeond.orchestration.last_runs import MAX_RUNS
 from tests.support.deciders import ARGUMENTS, EXACT, FITTING, Composing, WholeTool, decider_of
 from tests.support.judging import after_pass, ran
 from tests.support.strategy import LOOK, calls, grant, run_of

@@ -12,9 +12,10 @@ from aeond.domain.llm import LikelyToken
 from aeond.domain.plans.plan import PlanStep, StepState
 from aeond.domain.runs.run import RunSnapshot
 from aeond.domain.tools import Effect, Recovery, ToolCall
-from aeond.orchestration.decision.conversations.subject import MAX_RUNS, Subject, Subjects
+from aeond.orchestration.decision.conversations.subject import Subject, Subjects
 from aeond.orchestration.decision.decider import Decider
 from aeond.orchestration.interfaces import discard_text
+from aeond.orchestration.last_runs import MAX_RUNS
 from tests.support.deciders import Composing, WholeTool, decider_of
 from tests.support.judging import after_pass, ran
 from tests.support.strategy import LOOK, TEXT, calls, grant, registry, run_of, says, spec

@@ -23,6 +23,12 @@ def as_object(value: JsonValue) -> JsonObject:
     return value if isinstance(value, Mapping) else {}
 
 
+def required_of(schema: JsonObject) -> Sequence[str]:
+    """The names of the fields that an object must have."""
+    required = schema.get("required")
+    return [str(name) for name in required] if is_list(required) else []
+
+
 def resolve(schema: JsonObject, root: JsonObject) -> JsonObject:
     """Follows `#/...` references; one that leads nowhere, or in a circle, admits anything."""
     for _ in range(_MAX_REFERENCES):

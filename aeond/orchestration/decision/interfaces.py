@@ -1,6 +1,6 @@
 """The data of a decision: what a model may choose from, and what it chose."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import field, replace
 from typing import Final, Protocol
 
@@ -11,7 +11,7 @@ from aeond.domain.runs.budgets import Grant
 from aeond.domain.tools import Effect, ToolCall, ToolSpec
 from aeond.frozen import frozen
 from aeond.ports import TextSink
-from aeond.schemas.parts import as_object, is_list
+from aeond.schemas.parts import as_object, required_of
 
 FILE_CHANGES: Final = (Effect.WRITE_CONTAINED, Effect.WRITE_OUTSIDE)
 CHANGES: Final = (*FILE_CHANGES, Effect.MEMORY)
@@ -23,8 +23,7 @@ def uncomposed(spec: ToolSpec) -> ToolSpec:
     if not spec.composed:
         return spec
     schema = spec.input_schema
-    required = schema.get("required")
-    kept = [name for name in required if name not in spec.composed] if is_list(required) else []
+    kept = [name for name in required_of(schema) if name not in spec.composed]
     properties = {
         name: part for name, part in as_object(schema.get("properties")).items() if name not in spec.composed
     }
@@ -57,7 +56,7 @@ class Offer:
     @property
     def has_others(self) -> bool:
         """Whether a tool is offered of which only its author knows what it is about, so that it may suit any request."""
-        return any(spec.source or spec.input_schema.get("required") for spec in self.others.tools)
+        return any(spec.source or required_of(spec.input_schema) for spec in self.others.tools)
 
     @property
     def others(self) -> "Offer":
@@ -76,8 +75,8 @@ class Offer:
         if len(self.tools) != 1 or self.plan or self.answer or self.refusal or self.complete:
             return ""
         (spec,) = self.tools
-        required = spec.input_schema.get("required")
-        return spec.name if is_list(required) and set(required) <= set(spec.composed) else ""
+        lists = "required" in spec.input_schema
+        return spec.name if lists and set(required_of(spec.input_schema)) <= set(spec.composed) else ""
 
     def tool(self, name: str) -> ToolSpec | None:
         """The offered tool of this name."""
@@ -85,40 +84,36 @@ class Offer:
 
     def without_effects(self, effects: Collection[Effect]) -> "Offer":
         """An answer and the tools without these effects."""
-        tools = tuple(spec for spec in self.tools if spec.effect not in effects)
-        return replace(self, tools=tools, plan=False, answer=True)
+        return replace(
+            self._limited(lambda spec: spec.effect not in effects), answer=True, refusal=self.refusal
+        )
 
     def to_act(self, effects: Collection[Effect]) -> "Offer":
         """The tools with one of these effects, and those that look here where files are changed; no answer."""
         looks = Effect.MEMORY not in effects
-        tools = tuple(spec for spec in self.tools if spec.effect in effects or (looks and looks_here(spec)))
-        return replace(self, tools=tools, plan=False, answer=False, refusal=False)
+        return self._limited(lambda spec: spec.effect in effects or (looks and looks_here(spec)))
 
     def to_keep(self) -> "Offer":
         """The tools that keep something in memory, and none that is only about what is there; no answer."""
-        tools = tuple(
-            spec
-            for spec in self.tools
-            if spec.effect is Effect.MEMORY and spec.composed and not spec.only_existing
+        return self._limited(
+            lambda spec: spec.effect is Effect.MEMORY and bool(spec.composed) and not spec.only_existing
         )
-        return replace(self, tools=tools, plan=False, answer=False, refusal=False)
 
     def beyond(self, *, asking: bool = True) -> "Offer":
         """The tools of which it is not known what they do, and those that ask the user if they may, and a refusal in place of an
         answer."""
-        unknown = tuple(spec for spec in self.tools if not acts_here(spec) and not looks_here(spec))
-        tools = tuple(spec for spec in unknown if asking or not spec.asks_user)
-        return replace(self, tools=tools, plan=False, answer=False, refusal=True)
+        return self._limited(
+            lambda spec: not acts_here(spec) and not looks_here(spec) and (asking or not spec.asks_user),
+            refusal=True,
+        )
 
     def to_compute(self) -> "Offer":
         """The tools that only compute, in place of an answer or a refusal."""
-        tools = tuple(spec for spec in self.tools if spec.effect is Effect.PURE and looks_here(spec))
-        return replace(self, tools=tools, plan=False, answer=False, refusal=False)
+        return self.to_look((Effect.PURE,))
 
     def to_look(self, effects: Collection[Effect] = (Effect.READ, Effect.PURE)) -> "Offer":
         """The tools that look into what exists here or compute from it, in place of an answer or a refusal."""
-        tools = tuple(spec for spec in self.tools if looks_here(spec) and spec.effect in effects)
-        return replace(self, tools=tools, plan=False, answer=False, refusal=False)
+        return self._limited(lambda spec: looks_here(spec) and spec.effect in effects)
 
     def elsewhere(self, calls: Sequence[ToolCall | None]) -> "Offer":
         """The tools that look into what exists here, but not at what these calls have named; no answer."""
@@ -132,48 +127,32 @@ class Offer:
 
     def reading(self, name: str) -> ToolCall | None:
         """The call that reads what exists under this name and needs nothing else; None if no tool does that."""
-        for spec in self.tools:
-            required = spec.input_schema.get("required")
-            arguments = [str(one) for one in required] if is_list(required) else []
-            if spec.effect is not Effect.READ or spec.shows_names or spec.composed or len(arguments) != 1:
-                continue
-            if name in self.values.get((spec.name, arguments[0]), ()):
-                return ToolCall(spec.name, {arguments[0]: name})
-        return None
+
+        def only_argument(spec: ToolSpec) -> Sequence[str]:
+            needed = required_of(spec.input_schema)
+            reads = spec.effect is Effect.READ and not spec.shows_names and not spec.composed
+            return needed if reads and len(needed) == 1 else ()
+
+        return self._call(name, only_argument)
 
     def selecting(self, name: str) -> ToolCall | None:
         """The call that selects from what exists under this name, without what is composed for it; None if no tool does that."""
-        return next(
-            (
-                ToolCall(spec.name, {argument: name})
-                for spec in self.tools
-                for argument in spec.candidates
-                if spec.effect is Effect.READ
-                and spec.composed
-                and name in self.values.get((spec.name, argument), ())
-            ),
-            None,
+        return self._call(
+            name, lambda spec: spec.candidates if spec.effect is Effect.READ and spec.composed else ()
         )
 
     def renaming(self, name: str, new: str) -> ToolCall | None:
         """The call that gives what exists under this name the new one; None if no tool does that."""
-        return next(
-            (
-                ToolCall(spec.name, {argument: name, spec.new_name: new})
-                for spec in self.tools
-                for argument in spec.only_existing
-                if spec.new_name and name in self.values.get((spec.name, argument), ())
-            ),
-            None,
-        )
+        call = self._call(name, lambda spec: spec.only_existing if spec.new_name else ())
+        spec = self.tool(call.tool) if call else None
+        return replace(call, arguments={**call.arguments, spec.new_name: new}) if call and spec else None
 
     def to_change(self, effects: Collection[Effect]) -> "Offer":
         """The tools with one of these effects, if there are any with those that ask the user; a refusal in place of an answer."""
         can_change = any(spec.effect in effects for spec in self.tools)
-        tools = tuple(
-            spec for spec in self.tools if can_change and (spec.effect in effects or spec.asks_user)
+        return self._limited(
+            lambda spec: can_change and (spec.effect in effects or spec.asks_user), refusal=True
         )
-        return replace(self, tools=tools, plan=False, answer=False, refusal=True)
 
     def only(self, spec: ToolSpec) -> "Offer":
         """This tool with all its arguments, and nothing else."""
@@ -183,6 +162,23 @@ class Offer:
         """The other tools; at least an answer is left to choose."""
         others = tuple(spec for spec in self.tools if spec.name != tool)
         return replace(self, tools=others, answer=self.answer or not others)
+
+    def _limited(self, wanted: Callable[[ToolSpec], bool], *, refusal: bool = False) -> "Offer":
+        """The wanted tools, without a plan or an answer."""
+        tools = tuple(filter(wanted, self.tools))
+        return replace(self, tools=tools, plan=False, answer=False, refusal=refusal)
+
+    def _call(self, name: str, arguments_of: Callable[[ToolSpec], Sequence[str]]) -> ToolCall | None:
+        """The call of the first tool for one of whose arguments, of those returned, this name exists."""
+        return next(
+            (
+                ToolCall(spec.name, {argument: name})
+                for spec in self.tools
+                for argument in arguments_of(spec)
+                if name in self.values.get((spec.name, argument), ())
+            ),
+            None,
+        )
 
 
 def acts_here(spec: ToolSpec) -> bool:

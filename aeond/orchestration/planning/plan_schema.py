@@ -14,7 +14,7 @@ from aeond.domain.plans.plan import LLM_AGENT
 from aeond.domain.tools import ToolSpec
 from aeond.domain.values import JsonObject, JsonValue, canonical_json
 from aeond.frozen import frozen
-from aeond.schemas.parts import as_object, closed_object, is_list, resolve
+from aeond.schemas.parts import as_object, closed_object, is_list, required_of, resolve
 
 MAX_MODEL_STEPS: Final = 8
 MAX_STRING_CHARS: Final = 1000
@@ -118,12 +118,10 @@ class _Compiler:
             name: self.compile_value(as_object(part), depth + 1)
             for name, part in as_object(schema.get("properties")).items()
         }
-        required = schema.get("required")
-        names = [n for n in required if n in properties] if is_list(required) else []
         return {
             "type": "object",
             "properties": properties,
-            "required": names,
+            "required": [name for name in required_of(schema) if name in properties],
             "additionalProperties": False,
         }
 

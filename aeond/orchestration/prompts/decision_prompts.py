@@ -13,7 +13,7 @@ from aeond.domain.runs.situations import Situation
 from aeond.domain.tools import Composition, ToolSpec
 from aeond.domain.values import JsonObject, compact_json, display_json, short_line
 from aeond.frozen import frozen
-from aeond.schemas.parts import as_object, is_list
+from aeond.schemas.parts import as_object, required_of
 
 _ROLE: Final = (
     "You are aeond, the assistant on a person's computer. You work with tools in the person's folder. You see the "
@@ -76,10 +76,9 @@ def tools_text(specs: Sequence[ToolSpec], shown: Collection[str] = ()) -> str:
 
 def tool_form(spec: ToolSpec) -> str:
     """One line for a tool: its name, its arguments, those that may be left out with a question mark, and the first sentence about it."""
-    schema = spec.input_schema
-    required = schema.get("required")
-    needed = set(required) if is_list(required) else set()
-    arguments = (name if name in needed else f"{name}?" for name in as_object(schema.get("properties")))
+    needed = required_of(spec.input_schema)
+    properties = as_object(spec.input_schema.get("properties"))
+    arguments = (name if name in needed else f"{name}?" for name in properties)
     sentence = short_line(spec.description.partition(". ")[0], MAX_FORM_CHARS)
     return f"{spec.name}({', '.join(arguments)}): {sentence}"
 
@@ -172,12 +171,10 @@ def conversation(rules: str, examples: Iterable[tuple[str, str]], asked: str) ->
 
 
 def _tool(spec: ToolSpec, *, brief: bool) -> str:
-    schema = spec.input_schema
-    required = schema.get("required")
-    names = set(required) if is_list(required) else set()
+    names = required_of(spec.input_schema)
     arguments = ",".join(
         f'"{name}"' if brief else f'"{name}"{"" if name in names else "?"}{_hint(as_object(part))}'
-        for name, part in as_object(schema.get("properties")).items()
+        for name, part in as_object(spec.input_schema.get("properties")).items()
         if name in names or not brief
     )
     return f'{{"{spec.name}":{{{arguments}}}}} {spec.description}'

@@ -17,7 +17,7 @@ from aeond.orchestration.prompts.decision_prompts import (
     facts_text,
     yes_or_no,
 )
-from aeond.schemas.parts import as_object, is_list
+from aeond.schemas.parts import as_object, required_of
 
 NONE: Final = "none"
 _FITTING_RULES: Final = """\
@@ -185,8 +185,7 @@ def arguments_messages(spec: ToolSpec, run: RunSnapshot, situation: Situation) -
 
 def _arguments_form(spec: ToolSpec) -> str:
     """The tool and a line for each argument: its name, with a question mark if it may be left out, its type and what it is."""
-    required = spec.input_schema.get("required")
-    needed = set(required) if is_list(required) else set()
+    needed = required_of(spec.input_schema)
     lines = [f"{spec.name}: {short_line(spec.description, MAX_DESCRIPTION_CHARS)}"]
     for name, part in as_object(spec.input_schema.get("properties")).items():
         schema = as_object(part)

@@ -1,7 +1,7 @@
 import pytest
 
 from aeond.domain.values import JsonObject
-from aeond.schemas.parts import part_at, resolve
+from aeond.schemas.parts import part_at, required_of, resolve
 
 ROOT: JsonObject = {
     "type": "object",
@@ -38,3 +38,10 @@ def test_references_that_lead_nowhere_or_in_a_circle_admit_anything(target: str)
 def test_escaped_names_in_references_are_followed() -> None:
     """A definition whose name holds a slash is found."""
     assert resolve({"$ref": "#/$defs/a~1b"}, ROOT) == {"type": "null"}
+
+
+@pytest.mark.parametrize("schema", [{}, {"required": None}, {"required": "size"}])
+def test_a_schema_without_a_list_of_required_fields_requires_none(schema: JsonObject) -> None:
+    """What stands in the place of the list is no list of names."""
+    assert required_of(schema) == []
+    assert required_of({"required": ("size", "rows")}) == ["size", "rows"]

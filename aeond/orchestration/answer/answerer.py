@@ -16,8 +16,8 @@ from aeond.domain.runs.run import Answer, PlanSource, RunSnapshot
 from aeond.domain.values import JsonValue, display_json
 from aeond.orchestration.answer.expiry import expiry_note
 from aeond.orchestration.answer.plain_reply import plain_reply
-from aeond.orchestration.budget.budgeted_llm import USEFUL_TOKENS, BudgetedLLM, is_cut
-from aeond.orchestration.context.prompt_fitting import fit_prompt
+from aeond.orchestration.budget.budgeted_llm import BudgetedLLM, is_cut
+from aeond.orchestration.context.prompt_fitting import fit_prompt, room_in
 from aeond.orchestration.context.shortening import shorten
 from aeond.orchestration.execution.readiness import context_length, context_of, primary_value
 from aeond.orchestration.planning.step_graph import final_step
@@ -74,8 +74,8 @@ class StepAnswerer:
             return answer_messages(with_earlier(snapshot), results, missing, snapshot.request.instructions)
 
         available = min(context_length(given.step_ids, snapshot), MAX_RESULT_CHARS)
-        room = min(grant.left.tokens, self._llm.capabilities.context_length) - USEFUL_TOKENS
-        fitted = await fit_prompt(self._llm, build, available, min(room, MAX_PROMPT_TOKENS))
+        room = min(room_in(grant, self._llm), MAX_PROMPT_TOKENS)
+        fitted = await fit_prompt(self._llm, build, available, room)
         if fitted.value is None:
             problem = fitted.problem
             if problem and problem.reason == "PROMPT_TOO_LONG" and grant.left.tokens < MAX_PROMPT_TOKENS:

@@ -74,6 +74,11 @@ class BudgetedLLM:
             outcome = await self._stream_once(request, on_text)
         return outcome
 
+    async def text(self, request: LLMRequest, on_text: TextSink | None = None) -> str:
+        """The text of the answer, streamed if it is to be shown; "" if the model fails or the answer was cut."""
+        outcome = await (self.stream(request, on_text) if on_text else self.generate(request))
+        return "" if outcome.value is None or is_cut(outcome.value) else outcome.value.text
+
     async def chunks(self, request: LLMRequest) -> AsyncIterator[LLMChunk]:
         """The same, once, in pieces as they come. An answer that repeats itself without end is cut there. Raises AeondError, LLMError
         with the reason of the problem if the grant has too little left."""

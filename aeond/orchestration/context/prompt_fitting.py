@@ -6,9 +6,10 @@ from typing import Final
 from aeond.domain.llm import ToolSchema
 from aeond.domain.messages import Message
 from aeond.domain.outcome import Outcome, Problem, failure, success
+from aeond.domain.runs.budgets import Grant
 from aeond.errors import AeondError
 from aeond.frozen import frozen
-from aeond.orchestration.budget.budgeted_llm import problem_of
+from aeond.orchestration.budget.budgeted_llm import USEFUL_TOKENS, problem_of
 from aeond.ports import LLMAdapter
 
 MAX_ROUNDS: Final = 5
@@ -23,6 +24,11 @@ class FittedPrompt:
     messages: tuple[Message, ...]
     tokens: int
     shortened: bool
+
+
+def room_in(grant: Grant, llm: LLMAdapter, answer_tokens: int = USEFUL_TOKENS) -> int:
+    """The tokens that the grant and the context of the model leave for a prompt beside an answer."""
+    return min(grant.left.tokens, llm.capabilities.context_length) - answer_tokens
 
 
 async def fit_prompt(

@@ -14,9 +14,8 @@ from aeond.domain.runs.situations import Situation
 from aeond.domain.tools import ToolCall, ToolSpec
 from aeond.frozen import frozen
 from aeond.orchestration.answer.equations import evaluated
-from aeond.orchestration.budget.budgeted_llm import USEFUL_TOKENS
 from aeond.orchestration.context.new_files import existing_name, spelt_as_named
-from aeond.orchestration.context.prompt_fitting import fit_prompt
+from aeond.orchestration.context.prompt_fitting import fit_prompt, room_in
 from aeond.orchestration.decision.conversations.composing import Composer
 from aeond.orchestration.decision.conversations.redirection import Redirection
 from aeond.orchestration.decision.conversations.results_reply import is_long
@@ -53,9 +52,8 @@ class NextAction:
     ) -> Outcome[Decision | None]:
         """The next action, with all arguments of a call; a text that is answered is streamed to `on_text`. A remark stands below the last
         result, and what was found out (`findings`) above it. Fails with BUDGET_SPENT, and as the model does."""
-        left = grant.left
-        room = min(left.tokens, self.llm.capabilities.context_length) - USEFUL_TOKENS
-        if left.llm_calls < 1 or room <= 0:
+        room = room_in(grant, self.llm)
+        if grant.left.llm_calls < 1 or room <= 0:
             return failure(Problem("BUDGET_SPENT", "no model call is left for a decision"), None)
         model = self.models()  # one for the whole decision: another engine model may be loaded meanwhile
         opening = model.opening(self.offers.specs(snapshot), snapshot.request.instructions)

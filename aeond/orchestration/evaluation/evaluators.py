@@ -12,7 +12,7 @@ from aeond.domain.runs.budgets import Grant
 from aeond.domain.runs.run import RunSnapshot
 from aeond.domain.values import JsonValue
 from aeond.frozen import frozen
-from aeond.orchestration.context.prompt_fitting import fit_prompt
+from aeond.orchestration.context.prompt_fitting import fit_prompt, room_in
 from aeond.orchestration.evaluation.convergence import (
     ALL_STEPS_COMPLETE,
     STUCK,
@@ -107,9 +107,9 @@ class PlanEvaluator:
         def build(result_chars: int) -> tuple[Message, ...]:
             return pass_judging_messages(run, facts.issues, preamble, result_chars)
 
-        room = min(grant.left.tokens, self._model.llm.capabilities.context_length) - MAX_JUDGEMENT_TOKENS
+        room = min(room_in(grant, self._model.llm, MAX_JUDGEMENT_TOKENS), MAX_PROMPT_TOKENS)
         available = min(results_length(run), MAX_RESULT_CHARS)
-        fitted = await fit_prompt(self._model.llm, build, available, min(room, MAX_PROMPT_TOKENS))
+        fitted = await fit_prompt(self._model.llm, build, available, room)
         if fitted.value is None:
             return fitted.failed(None)
         schema = judgement_schema([step.step_id for step in executed_steps(run)], scored=True)

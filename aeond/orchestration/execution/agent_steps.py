@@ -15,9 +15,9 @@ from aeond.domain.runs.run import PlanSource, RunSnapshot
 from aeond.domain.values import JsonObject, JsonValue, display_json
 from aeond.errors import AeondError, LLMGoneError
 from aeond.frozen import frozen
-from aeond.orchestration.budget.budgeted_llm import MAX_ASKS, USEFUL_TOKENS, problem_of
+from aeond.orchestration.budget.budgeted_llm import MAX_ASKS, problem_of
 from aeond.orchestration.budget.metered_model import MeteredModel
-from aeond.orchestration.context.prompt_fitting import FittedPrompt, fit_prompt
+from aeond.orchestration.context.prompt_fitting import FittedPrompt, fit_prompt, room_in
 from aeond.orchestration.execution.readiness import MAX_CONTEXT_CHARS, context_length, context_of, with_values
 from aeond.orchestration.planning.step_graph import final_step
 from aeond.orchestration.prompts.run_prompts import (
@@ -112,7 +112,7 @@ class AgentReasoner:
     async def _fit(self, step: PlanStep, snapshot: RunSnapshot, grant: Grant) -> Outcome[FittedPrompt | None]:
         """The prompt, with room left for an answer within the grant and the model's context."""
         left = grant.left
-        room = min(left.tokens, self._llm.capabilities.context_length) - USEFUL_TOKENS
+        room = room_in(grant, self._llm)
         if left.llm_calls < 1 or room <= 0:
             return failure(_spent(grant), None)
         task = _task(step, snapshot)

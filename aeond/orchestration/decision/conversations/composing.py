@@ -18,8 +18,8 @@ from aeond.domain.tools import ToolCall, ToolSpec
 from aeond.domain.values import display_json
 from aeond.frozen import frozen
 from aeond.orchestration.answer.equations import Computes, computes_nothing, evaluated
-from aeond.orchestration.budget.budgeted_llm import USEFUL_TOKENS, BudgetedLLM, is_cut
-from aeond.orchestration.context.prompt_fitting import fit_prompt
+from aeond.orchestration.budget.budgeted_llm import BudgetedLLM
+from aeond.orchestration.context.prompt_fitting import fit_prompt, room_in
 from aeond.orchestration.decision.conversations.knowledge import repeats_a_fact
 from aeond.orchestration.decision.conversations.update import overwrites
 from aeond.orchestration.decision.interfaces import CHANGES
@@ -62,7 +62,7 @@ class Composer:
         the model writes nothing that the tool takes."""
         composition = spec.composition
         view = await self.invoker.composition_view(call, run.tool_context("", ""), run.text)
-        room = min(grant.left.tokens, self.llm.capabilities.context_length) - USEFUL_TOKENS
+        room = room_in(grant, self.llm)
         if composition is None or view is None or grant.left.llm_calls < 1 or room <= 0:
             return None
 
@@ -72,7 +72,7 @@ class Composer:
             return composing_messages(composition, view.text, run, situation, results)
 
         longest = min(results_length(steps), MAX_RESULT_CHARS)
-        fitted = await fit_prompt(self.llm, build, longest, room, ())
+        fitted = await fit_prompt(self.llm, build, longest, room)
         if fitted.value is None:
             return None
         request = LLMRequest(
@@ -82,10 +82,7 @@ class Composer:
             fixed=True,
             deadline_seconds=SECONDS,
         )
-        answered = (await BudgetedLLM(self.llm, grant).generate(request)).value
-        if answered is None or is_cut(answered):
-            return None
-        written = read_json(answered.text)
+        written = read_json(await BudgetedLLM(self.llm, grant).text(request))
         several = as_object(written.value)  # perhaps with members that only lead to the arguments
         values = {name: several.get(name) for name in spec.composed}
         if len(spec.composed) == 1:

@@ -12,7 +12,7 @@ from aeond.domain.runs.budgets import Grant
 from aeond.domain.runs.run import RunSnapshot
 from aeond.domain.runs.situations import Situation
 from aeond.domain.tools import ToolCall, ToolSpec
-from aeond.orchestration.budget.budgeted_llm import BudgetedLLM, is_cut
+from aeond.orchestration.budget.budgeted_llm import BudgetedLLM
 from aeond.orchestration.decision.conversations.odds import LIKELY, log_odds, odds_of
 from aeond.orchestration.decision.interfaces import Offer
 from aeond.orchestration.decision.schema import decision_arguments
@@ -93,10 +93,7 @@ async def _calls(
         fixed=True,
         deadline_seconds=SECONDS,
     )
-    answered = (await BudgetedLLM(llm, grant).generate(request)).value
-    if answered is None or is_cut(answered):
-        return ()
-    written = read_json(answered.text).value
+    written = read_json(await BudgetedLLM(llm, grant).text(request)).value
     calls: list[ToolCall] = []
     for arguments in written if is_list(written) else ():
         call = ToolCall(spec.name, as_object(arguments))

@@ -14,7 +14,7 @@ from aeond.domain.runs.run import RunSnapshot
 from aeond.domain.runs.situations import Situation
 from aeond.domain.values import display_json
 from aeond.orchestration.answer.equations import states
-from aeond.orchestration.budget.budgeted_llm import BudgetedLLM, is_cut
+from aeond.orchestration.budget.budgeted_llm import BudgetedLLM
 from aeond.orchestration.context.statements import last_question
 from aeond.orchestration.decision.interfaces import Turn
 from aeond.orchestration.prompts.answer_prompts import reply_messages
@@ -30,8 +30,7 @@ async def general_reply(
     """The answer, streamed to `on_text`, for one call of the grant; "" if the model gives none that is complete, or asks back where
     files share words with the request."""
     request = LLMRequest(reply_messages(run), max_tokens=MAX_REPLY_TOKENS, deadline_seconds=REPLY_SECONDS)
-    answered = (await BudgetedLLM(llm, grant).stream(request, on_text)).value
-    reply = "" if answered is None or is_cut(answered) else answered.text.strip()
+    reply = (await BudgetedLLM(llm, grant).text(request, on_text)).strip()
     if not reply or (situation.lines and last_question(reply)):
         on_text("")
         return ""
@@ -46,8 +45,7 @@ async def computed_reply(llm: LLMAdapter, run: RunSnapshot, turns: Sequence[Turn
     ]
     messages = reply_messages(run, computed)
     request = LLMRequest(messages, max_tokens=MAX_REPLY_TOKENS, deadline_seconds=REPLY_SECONDS)
-    answered = (await BudgetedLLM(llm, grant).generate(request)).value
-    reply = "" if answered is None or is_cut(answered) else answered.text.strip()
+    reply = (await BudgetedLLM(llm, grant).text(request)).strip()
     expression, result = computed[-1]
     return reply if states(reply, result) else f"{expression} = {result}"
 

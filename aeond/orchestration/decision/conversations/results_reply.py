@@ -16,9 +16,9 @@ from aeond.domain.runs.run import RunSnapshot
 from aeond.domain.runs.situations import Situation
 from aeond.domain.values import display_json
 from aeond.frozen import frozen
-from aeond.orchestration.budget.budgeted_llm import USEFUL_TOKENS, BudgetedLLM, is_cut
+from aeond.orchestration.budget.budgeted_llm import BudgetedLLM, is_cut
 from aeond.orchestration.context.new_files import new_names
-from aeond.orchestration.context.prompt_fitting import fit_prompt
+from aeond.orchestration.context.prompt_fitting import fit_prompt, room_in
 from aeond.orchestration.decision.conversations.odds import LIKELY, log_odds
 from aeond.orchestration.decision.interfaces import Turn
 from aeond.orchestration.decision.results import executed, result_of, results_length, turns_of
@@ -62,10 +62,6 @@ async def results_reply(
     llm: LLMAdapter, run: RunSnapshot, situation: Situation, steps: Sequence[StepSnapshot], grant: Grant
 ) -> Reply:
     """The answer, for one call of the grant, from the results of the steps, or without any from what is in view."""
-    room = min(
-        grant.left.tokens - USEFUL_TOKENS, llm.capabilities.context_length - USEFUL_TOKENS, MAX_PROMPT_TOKENS
-    )
-
     needed = [
         step for at, step in enumerate(steps) if not (is_long(step) and _is_again(step, steps[at + 1 :]))
     ]
@@ -74,7 +70,8 @@ async def results_reply(
         shown = [_shown(turn) for turn in turns_of(needed, result_chars)]
         return results_messages(run, situation, shown or _in_view(situation))
 
-    fitted = await fit_prompt(llm, build, min(results_length(needed), MAX_RESULT_CHARS), room, ())
+    room = min(room_in(grant, llm), MAX_PROMPT_TOKENS)
+    fitted = await fit_prompt(llm, build, min(results_length(needed), MAX_RESULT_CHARS), room)
     if fitted.value is None or grant.left.llm_calls < 1:
         return Reply()
     request = LLMRequest(
@@ -108,8 +105,7 @@ async def not_found_reply(llm: LLMAdapter, run: RunSnapshot, situation: Situatio
     places = dict.fromkeys(_place(turn, names) for turn in turns_of(executed(run), 0))
     messages = not_found_messages(run.text, tuple(places), new_names(run, situation))
     request = LLMRequest(messages, max_tokens=MAX_REFUSAL_TOKENS, fixed=True, deadline_seconds=REPLY_SECONDS)
-    answered = (await BudgetedLLM(llm, grant).generate(request)).value
-    return "" if answered is None or is_cut(answered) else answered.text.strip()
+    return (await BudgetedLLM(llm, grant).text(request)).strip()
 
 
 def _begins(start: str) -> str:

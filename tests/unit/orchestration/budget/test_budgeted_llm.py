@@ -161,6 +161,17 @@ async def test_text_is_shown_as_it_comes() -> None:
     assert len(shown) > 1
 
 
+async def test_only_a_whole_answer_is_a_text() -> None:
+    """The text of an answer that ended by itself is returned, shown or not; of one that was cut, or failed, there is none."""
+    shown: list[str] = []
+    llm = BudgetedLLM(says("one two", "one two", "one two", "one two"), grant(3))
+    assert await llm.text(ask()) == "one two"
+    assert await llm.text(ask(), shown.append) == "one two"
+    assert "".join(shown) == "one two"
+    assert await llm.text(ask(max_tokens=1)) == ""
+    assert await llm.text(ask()) == ""
+
+
 async def test_an_engine_that_dies_on_the_way_is_asked_again() -> None:
     """An answer broken off by a dying engine starts over, visibly, and each call is paid."""
     shown: list[str] = []

@@ -2,9 +2,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aeond.domain.messages import Message, Role
-from aeond.orchestration.context.prompt_fitting import MIN_RESULT_CHARS, fit_prompt
+from aeond.orchestration.budget.budgeted_llm import USEFUL_TOKENS
+from aeond.orchestration.context.prompt_fitting import MIN_RESULT_CHARS, fit_prompt, room_in
 from aeond.orchestration.context.shortening import shorten
-from tests.support.strategy import says
+from tests.support.strategy import grant, says
 
 
 def prompt(results: str, chars: int) -> tuple[Message, ...]:
@@ -46,3 +47,9 @@ async def test_a_tokenizer_that_fails_is_a_problem() -> None:
     fitted = await fit_prompt(NoTokenizer(), lambda _: prompt("", 0), 0, 100)  # type: ignore[arg-type]  # only counts
     assert fitted.problem is not None
     assert (fitted.problem.reason, fitted.problem.retryable) == ("LLM_GONE", True)
+
+
+def test_a_prompt_leaves_room_for_an_answer() -> None:
+    """Neither the grant nor the context of the model is filled by the prompt alone."""
+    assert room_in(grant(tokens=1_000), says(context_length=8_192), 100) == 900
+    assert room_in(grant(tokens=9_000), says(context_length=8_192)) == 8_192 - USEFUL_TOKENS

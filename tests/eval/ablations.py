@@ -19,7 +19,6 @@ from aeond.orchestration.decision.conversations import composing, redirection
 from aeond.orchestration.decision.conversations.composing import Composer
 from aeond.orchestration.decision.conversations.fitting import FittingTools
 from aeond.orchestration.decision.conversations.redirection import Redirection
-from aeond.orchestration.decision.conversations.results_reply import Reply
 from aeond.orchestration.decision.conversations.subject import Subject
 from aeond.orchestration.decision.conversations.whole_things import PartOrWhole
 from aeond.orchestration.decision.decider import Decider
@@ -49,7 +48,7 @@ class Mechanism:
 
 MECHANISMS: Final = {
     "knowledge": Mechanism(decider, "general_reply", ""),
-    "results": Mechanism(decider, "results_reply", Reply()),
+    "results": Mechanism(decider, "results_reply", ""),
     "fitting": Mechanism(FittingTools, "of", ""),
     "intent": Mechanism(Subject, "may_not_ask", False, plain=True),
     "calculation": Mechanism(Redirection, "of_calculation", None, plain=True),

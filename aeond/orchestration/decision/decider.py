@@ -5,7 +5,7 @@ model, which chooses one action. A failed call is a result like any other. Every
 call a step and a tool call of the budget: where one of these is used up, only an answer is offered.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import field
 from typing import Final
 
@@ -21,6 +21,7 @@ from aeond.domain.plans.evaluations import (
 )
 from aeond.domain.plans.plan import MAX_REFINEMENTS, PlanStep, StepState
 from aeond.domain.plans.profiles import Route
+from aeond.domain.plans.steps import StepSnapshot
 from aeond.domain.runs.budgets import Amounts, Grant
 from aeond.domain.runs.run import Answer, RunSnapshot
 from aeond.domain.runs.situations import Situation
@@ -33,11 +34,7 @@ from aeond.orchestration.decision.conversations.extent import Extents
 from aeond.orchestration.decision.conversations.fitting import FittingTools
 from aeond.orchestration.decision.conversations.knowledge import computed_reply, general_reply
 from aeond.orchestration.decision.conversations.redirection import Redirection
-from aeond.orchestration.decision.conversations.results_reply import (
-    Reply,
-    not_found_reply,
-    results_reply,
-)
+from aeond.orchestration.decision.conversations.results_reply import not_found_reply, results_reply
 from aeond.orchestration.decision.conversations.subject import Subjects
 from aeond.orchestration.decision.conversations.whole_things import renaming
 from aeond.orchestration.decision.interfaces import (
@@ -241,7 +238,7 @@ class Decider:
         other = None if computes else calculation
         other = other or await self._redirection.of_text(given, subject, offer, snapshot, situation, grant)
         if other is None and given.fulfilled:
-            reply = await self._reply_from_view(snapshot, situation, grant) if from_view else NOT_SHOWN
+            reply = await self._shown(snapshot, situation, (), grant) if from_view else NOT_SHOWN
             if reply and reply != NOT_SHOWN:
                 on_text(reply)
                 return success(GiveAnswer(reply))
@@ -303,13 +300,11 @@ class Decider:
             unread = [path for path in unread if names_file(snapshot, path)]
         return offer.reading(unread[0]) if unread and not offer.has_others else None
 
-    async def _reply_from_view(self, snapshot: RunSnapshot, situation: Situation, grant: Grant) -> str:
-        """The answer from facts and names in view; NOT_SHOWN if they may not show it."""
-        return self._said(await results_reply(self.llm, snapshot, situation, (), grant))
-
-    def _said(self, reply: Reply) -> str:
-        """The text of a reply with its calculations corrected, NOT_SHOWN for one that is doubtful."""
-        return corrected(reply.text, self.compute) if reply.is_sure else NOT_SHOWN
+    async def _shown(
+        self, snapshot: RunSnapshot, situation: Situation, steps: Sequence[StepSnapshot], grant: Grant
+    ) -> str:
+        """What `results_reply` returns, with its calculations corrected."""
+        return corrected(await results_reply(self.llm, snapshot, situation, steps, grant), self.compute)
 
     async def _reply_from_results(self, snapshot: RunSnapshot, situation: Situation, grant: Grant) -> str:
         """The answer from the results alone, where a change is not surely all that was wanted; NOT_SHOWN if they may not show it, "" for
@@ -321,7 +316,7 @@ class Decider:
             return ""
         if all(self.offers.looks(step.step.tool_call, (Effect.PURE,)) for step in steps):
             return await computed_reply(self.llm, snapshot, turns_of(steps, MAX_RESULT_CHARS), grant)
-        return self._said(await results_reply(self.llm, snapshot, situation, steps, grant))
+        return await self._shown(snapshot, situation, steps, grant)
 
     async def _known(self, snapshot: RunSnapshot, situation: Situation, grant: Grant) -> str:
         """The answer from general knowledge, after looks that showed none; "" if the model does not surely have one."""

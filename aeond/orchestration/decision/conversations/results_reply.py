@@ -4,7 +4,6 @@ With rules, tools and examples of actions around a result, a small model recites
 measurements.
 """
 
-import math
 from collections.abc import Collection, Sequence
 from typing import Final
 
@@ -15,7 +14,6 @@ from aeond.domain.runs.budgets import Grant
 from aeond.domain.runs.run import RunSnapshot
 from aeond.domain.runs.situations import Situation
 from aeond.domain.values import display_json
-from aeond.frozen import frozen
 from aeond.orchestration.budget.budgeted_llm import BudgetedLLM, is_cut
 from aeond.orchestration.context.new_files import new_names
 from aeond.orchestration.context.prompt_fitting import fit_prompt, room_in
@@ -40,19 +38,6 @@ REPLY_SECONDS: Final = 300.0
 _DOUBTFUL_FROM: Final = -3.0  # log-odds of NOT_SHOWN against any answer
 
 
-@frozen
-class Reply:
-    """An answer, and the log-odds that it is not shown; "" if the model gave none that is complete."""
-
-    text: str = ""
-    doubt: float = -math.inf
-
-    @property
-    def is_sure(self) -> bool:
-        """Whether the answer is shown, or there is none."""
-        return self.doubt < _DOUBTFUL_FROM
-
-
 def is_long(step: StepSnapshot) -> bool:
     """Whether the result is too long to be shown whole."""
     return len(result_of(step)) > MAX_RESULT_CHARS
@@ -60,8 +45,9 @@ def is_long(step: StepSnapshot) -> bool:
 
 async def results_reply(
     llm: LLMAdapter, run: RunSnapshot, situation: Situation, steps: Sequence[StepSnapshot], grant: Grant
-) -> Reply:
-    """The answer, for one call of the grant, from the results of the steps, or without any from what is in view."""
+) -> str:
+    """The answer, for one call of the grant, from the results of the steps, or without any from what is in view; NOT_SHOWN if they may
+    not show it, "" if the model gives none that is complete."""
     needed = [
         step for at, step in enumerate(steps) if not (is_long(step) and _is_again(step, steps[at + 1 :]))
     ]
@@ -73,7 +59,7 @@ async def results_reply(
     room = min(room_in(grant, llm), MAX_PROMPT_TOKENS)
     fitted = await fit_prompt(llm, build, min(results_length(needed), MAX_RESULT_CHARS), room)
     if fitted.value is None or grant.left.llm_calls < 1:
-        return Reply()
+        return ""
     request = LLMRequest(
         fitted.value.messages,
         max_tokens=MAX_REPLY_TOKENS,
@@ -83,10 +69,9 @@ async def results_reply(
     )
     answered = (await BudgetedLLM(llm, grant).stream(request, discard_text)).value
     if answered is None or is_cut(answered):
-        return Reply()
-    if answered.text.startswith(NOT_SHOWN):
-        return Reply(doubt=math.inf)
-    return Reply(answered.text.strip(), log_odds(answered.likely, _begins, NOT_SHOWN))
+        return ""
+    may_not_show = log_odds(answered.likely, _begins, NOT_SHOWN) >= _DOUBTFUL_FROM
+    return NOT_SHOWN if may_not_show or answered.text.startswith(NOT_SHOWN) else answered.text.strip()
 
 
 def _is_again(step: StepSnapshot, later: Sequence[StepSnapshot]) -> bool:

@@ -1,7 +1,7 @@
 """JSON values: the only type in which data without a class of its own crosses an interface."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from typing_extensions import TypeAliasType
 
@@ -34,6 +34,21 @@ def compact_json(value: JsonValue) -> str:
 def display_json(value: JsonValue) -> str:
     """A value for people and models: text as it is, anything else as compact JSON."""
     return value if isinstance(value, str) else _DISPLAY.encode(value)
+
+
+def mapped(
+    value: JsonValue,
+    on_text: Callable[[str, tuple[str | int, ...]], JsonValue],
+    place: tuple[str | int, ...] = (),
+) -> JsonValue:
+    """The value with `on_text(text, place)` for every text in it; its place is the keys and indices that lead there. Keys stay."""
+    if isinstance(value, str):
+        return on_text(value, place)
+    if isinstance(value, Mapping):
+        return {key: mapped(item, on_text, (*place, key)) for key, item in value.items()}
+    if isinstance(value, Sequence):
+        return [mapped(item, on_text, (*place, index)) for index, item in enumerate(value)]
+    return value
 
 
 def short_line(text: str, most: int) -> str:

@@ -5,8 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Final
 
-from aeond.domain.values import JsonValue
-from aeond.schemas.parts import is_list
+from aeond.domain.values import JsonValue, mapped
 
 Computes = Callable[[str], int | float | str | None]
 """Returns the value of an expression as the calculator shows it, None for what it cannot compute."""
@@ -82,12 +81,6 @@ def _right(expression: str, given: str, compute: Computes) -> str:
 def evaluated(value: JsonValue, compute: Computes, kept: str) -> JsonValue:
     """A value that is to be written, with the right result alone in place of every equation of numbers in its texts: the calculation is a small model's
     own. Those that stand in the text `kept` are wanted, or were there before."""
-    if isinstance(value, Mapping):
-        return {name: evaluated(part, compute, kept) for name, part in value.items()}
-    if is_list(value):
-        return [evaluated(part, compute, kept) for part in value]
-    if not isinstance(value, str):
-        return value
 
     def result(found: re.Match[str]) -> str:
         equation = found.group()
@@ -96,7 +89,7 @@ def evaluated(value: JsonValue, compute: Computes, kept: str) -> JsonValue:
         space = equation[: len(equation) - len(equation.lstrip())]
         return space + corrected(equation, compute).rpartition("=")[2].lstrip()
 
-    return _EQUATION.sub(result, value)
+    return mapped(value, lambda text, _: _EQUATION.sub(result, text))
 
 
 def states(text: str, result: str) -> bool:

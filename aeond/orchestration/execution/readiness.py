@@ -9,13 +9,14 @@ from aeond.domain.plans.plan import PlanStep, StepState
 from aeond.domain.plans.steps import StepSnapshot
 from aeond.domain.runs.run import RunSnapshot
 from aeond.domain.tools import ToolSpec
-from aeond.domain.values import NO_ARGUMENTS, JsonObject, JsonValue, display_json
+from aeond.domain.values import NO_ARGUMENTS, JsonObject, JsonValue, display_json, mapped
 from aeond.frozen import frozen
 from aeond.orchestration.context.shortening import shorten_together
 from aeond.orchestration.planning.step_references import (
     StepReference,
     references_in_text,
     refers,
+    substituted,
 )
 from aeond.schemas.checker import SchemaChecker
 from aeond.schemas.parts import part_at
@@ -65,57 +66,29 @@ class StepReadiness:
     ) -> Outcome[JsonObject]:
         """The arguments with every reference replaced by what the schema wants; without one, by primary values."""
         ids = tuple(snapshot.steps)
-        bound: dict[str, JsonValue] = {}
-        for name, value in arguments.items():
-            if not isinstance(value, str) and not refers(value, ids):
-                bound[name] = value
-                continue
-            outcome = self._bind(value, schema, (name,), snapshot)
-            if not outcome.ok:
-                return outcome.failed(arguments)
-            bound[name] = outcome.value
-        return success(bound)
 
-    def _bind(
-        self, value: JsonValue, schema: JsonObject | None, path: tuple[str | int, ...], snapshot: RunSnapshot
-    ) -> Outcome[JsonValue]:
-        if isinstance(value, str):
-            return self._bind_text(value, schema, path, snapshot)
-        if isinstance(value, Mapping):
-            members: dict[str, JsonValue] = {}
-            for key, item in value.items():
-                outcome = self._bind(item, schema, (*path, key), snapshot)
-                if not outcome.ok:
-                    return outcome
-                members[key] = outcome.value
-            return success(members)
-        if isinstance(value, Sequence):
-            items: list[JsonValue] = []
-            for index, item in enumerate(value):
-                outcome = self._bind(item, schema, (*path, index), snapshot)
-                if not outcome.ok:
-                    return outcome
-                items.append(outcome.value)
-            return success(items)
-        return success(value)
+        def bound(text: str, place: tuple[str | int, ...]) -> JsonValue:
+            def found(reference: StepReference) -> _Followed:
+                followed = _follow(reference, snapshot, whole=reference.text == text)
+                if (problem := followed.problem) is not None:
+                    where = "/" + "/".join(map(str, place))
+                    raise _UnresolvedError(Problem(problem.reason, problem.message, where))
+                return followed
 
-    def _bind_text(
-        self, text: str, schema: JsonObject | None, path: tuple[str | int, ...], snapshot: RunSnapshot
-    ) -> Outcome[JsonValue]:
-        references = references_in_text(text, tuple(snapshot.steps))
-        pieces: list[str] = []
-        position = 0
-        for reference in references:
-            whole = reference.text == text
-            found = _follow(reference, snapshot, whole=whole)
-            if found.problem is not None:
-                where = "/" + "/".join(map(str, path))
-                return failure(Problem(found.problem.reason, found.problem.message, where), text)
-            if whole:
-                return success(self._fitting(found.value, reference, schema, path))
-            pieces += [text[position : reference.start], display_json(primary_value(found.value))]
-            position = reference.start + found.end
-        return success("".join([*pieces, text[position:]]))
+            references = references_in_text(text, ids)
+            if references and references[0].text == text:
+                return self._fitting(found(references[0]).value, references[0], schema, place)
+            return substituted(text, ids, lambda one: _inserted(found(one)))
+
+        try:
+            return success(
+                {
+                    name: mapped(value, bound, (name,)) if refers(value, ids) else value
+                    for name, value in arguments.items()
+                }
+            )
+        except _UnresolvedError as unresolved:
+            return failure(unresolved.problem, arguments)
 
     def _fitting(
         self,
@@ -142,6 +115,14 @@ class _Followed:
     value: JsonValue
     end: int
     problem: Problem | None = None
+
+
+class _UnresolvedError(Exception):
+    """Ends the binding of arguments at a reference that leads nowhere."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(problem.message)
+        self.problem = problem
 
 
 def primary_value(output: JsonValue) -> JsonValue:
@@ -191,15 +172,19 @@ def _shown(step: StepSnapshot) -> str:
 
 def with_values(text: str, snapshot: RunSnapshot) -> str:
     """A text with short values in the place of the references to them; longer ones stay references."""
-    pieces: list[str] = []
-    position = 0
-    for reference in references_in_text(text, tuple(snapshot.steps)):
+
+    def short(reference: StepReference) -> tuple[str, int] | None:
         found = _follow(reference, snapshot, whole=False)
-        value = display_json(primary_value(found.value))
-        if found.problem is None and len(value) <= MAX_INLINE_CHARS and "\n" not in value:
-            pieces += [text[position : reference.start], value]
-            position = reference.start + found.end
-    return "".join([*pieces, text[position:]])
+        value, _ = inserted = _inserted(found)
+        is_short = found.problem is None and len(value) <= MAX_INLINE_CHARS and "\n" not in value
+        return inserted if is_short else None
+
+    return substituted(text, tuple(snapshot.steps), short)
+
+
+def _inserted(found: _Followed) -> tuple[str, int]:
+    """What stands in a text for a reference, and for how much of it."""
+    return display_json(primary_value(found.value)), found.end
 
 
 def _follow(reference: StepReference, snapshot: RunSnapshot, *, whole: bool) -> _Followed:

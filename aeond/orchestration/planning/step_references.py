@@ -5,7 +5,7 @@ inside a longer text. A dollar sign before anything else is a dollar sign.
 """
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Final
 
 from aeond.domain.values import JsonValue
@@ -41,6 +41,21 @@ def references_in_text(text: str, step_ids: Collection[str]) -> tuple[StepRefere
             path = tuple(p[1] or int(p[2]) for p in _PART.finditer(match[2])) if match[2] else ()
             found.append(StepReference(match[0], match[1], path, match.start(), match.end()))
     return tuple(found)
+
+
+def substituted(
+    text: str, step_ids: Collection[str], instead_of: Callable[[StepReference], tuple[str, int] | None]
+) -> str:
+    """The text with `instead_of(reference)` for each reference in it: another text, and how many characters of the reference it stands
+    for; None leaves the reference."""
+    pieces: list[str] = []
+    position = 0
+    for reference in references_in_text(text, step_ids):
+        instead = instead_of(reference)
+        if instead is not None:
+            pieces += [text[position : reference.start], instead[0]]
+            position = reference.start + instead[1]
+    return "".join([*pieces, text[position:]])
 
 
 def references_in_value(

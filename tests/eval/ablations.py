@@ -20,7 +20,6 @@ from aeond.orchestration.decision.conversations.composing import Composer
 from aeond.orchestration.decision.conversations.fitting import FittingTools
 from aeond.orchestration.decision.conversations.redirection import Redirection
 from aeond.orchestration.decision.conversations.subject import Subject
-from aeond.orchestration.decision.conversations.whole_things import PartOrWhole
 from aeond.orchestration.decision.decider import Decider
 from aeond.orchestration.sequence import in_parts
 from aeond.orchestration.sequence.splitting import Cut
@@ -61,7 +60,7 @@ MECHANISMS: Final = {
     "nearest": Mechanism(Decider, "_reading", None, plain=True),
     "undone": Mechanism(Redirection, "of_undone", None),
     "place": Mechanism(redirection, "place_of", ""),
-    "part": Mechanism(PartOrWhole, "means_part", False),
+    "part": Mechanism(next_action, "means_part", False),
     "changes": Mechanism(Composer, "complete", None, tool="edit_file"),
     "expressions": Mechanism(Composer, "complete", None, tool="calculator"),
     "facts": Mechanism(Composer, "complete", None, tool="remember"),

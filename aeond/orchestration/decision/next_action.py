@@ -19,7 +19,7 @@ from aeond.orchestration.context.prompt_fitting import fit_prompt, room_in
 from aeond.orchestration.decision.conversations.composing import Composer
 from aeond.orchestration.decision.conversations.redirection import Redirection
 from aeond.orchestration.decision.conversations.results_reply import is_long
-from aeond.orchestration.decision.conversations.whole_things import PartOrWhole
+from aeond.orchestration.decision.conversations.whole_things import means_part
 from aeond.orchestration.decision.interfaces import CHANGES, CallTool, Decision, DecisionModel, Offer
 from aeond.orchestration.decision.invention import has_news, is_invented
 from aeond.orchestration.decision.offers import Offers
@@ -177,7 +177,7 @@ class NextAction:
             return call
         replacing = _with(offer.tool(spec.for_existing), call, offer, snapshot)
         removing = _with(offer.tool(spec.for_part), call, offer, snapshot)
-        if removing != call and await PartOrWhole(self.llm).means_part(call, snapshot, situation, grant):
+        if removing != call and await means_part(self.llm, call, snapshot, situation, grant):
             return removing
         return replacing
 

@@ -62,7 +62,7 @@ class Redirection:
 
         A call that would change something is decided again without such tools if no change is wanted, and with those of the place
         where it is wanted if that is another one. Whether a removal is wanted is not asked: it has a question of its own
-        (`PartOrWhole`). For a tool that knows no values the place is unknown.
+        (`means_part`). For a tool that knows no values the place is unknown.
         """
         if spec is None or spec.effect not in CHANGES or not offer.answer or not self.can_ask(grant):
             return None

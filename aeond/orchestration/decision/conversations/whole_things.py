@@ -11,7 +11,6 @@ from aeond.domain.runs.run import RunSnapshot
 from aeond.domain.runs.situations import Situation
 from aeond.domain.tools import ToolCall
 from aeond.domain.values import display_json
-from aeond.frozen import frozen
 from aeond.orchestration.context.new_files import is_whole_name, names_file, new_paths
 from aeond.orchestration.decision.conversations.odds import odds_of
 from aeond.orchestration.decision.interfaces import Offer
@@ -22,20 +21,17 @@ from aeond.ports import LLMAdapter
 _RENAME_FROM: Final = 2.0  # log-odds
 
 
-@frozen
-class PartOrWhole:
-    """Asks one model; a question is one call of the grant."""
-
-    llm: LLMAdapter
-
-    async def means_part(self, call: ToolCall, run: RunSnapshot, situation: Situation, grant: Grant) -> bool:
-        """Whether the request is more likely to mean a part of what the call names; False if the model cannot tell."""
-        if not self.llm.capabilities.likely or grant.left.llm_calls <= 1:  # one is needed to write the change
-            return False
-        begins = dict(situation.files)
-        named = [display_json(value) for value in call.arguments.values()]
-        view = "\n".join(f"{name}: {begins[name]}" if begins.get(name) else name for name in named)
-        return await odds_of(PART, REMOVAL, self.llm, grant, view, run.text) > 0
+async def means_part(
+    llm: LLMAdapter, call: ToolCall, run: RunSnapshot, situation: Situation, grant: Grant
+) -> bool:
+    """Whether the request is more likely to mean a part of what the call names, for one call of the grant; False if the model cannot
+    tell."""
+    if not llm.capabilities.likely or grant.left.llm_calls <= 1:  # one is needed to write the change
+        return False
+    begins = dict(situation.files)
+    named = [display_json(value) for value in call.arguments.values()]
+    view = "\n".join(f"{name}: {begins[name]}" if begins.get(name) else name for name in named)
+    return await odds_of(PART, REMOVAL, llm, grant, view, run.text) > 0
 
 
 async def renaming(

@@ -1,4 +1,5 @@
-"""The text around one decision: the rules, the tools, the situation of a request, results and remarks.
+"""The text around one decision: the rules, the tools, the situation of a request, results and remarks; and the form of questions that
+are answered with one word.
 
 The stable text comes first (rules, tools, examples), then the situation, then the request: an engine reads only
 what differs from the prompt before.

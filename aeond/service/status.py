@@ -91,6 +91,7 @@ class Status:
             )
         if self._scheduler.out_of_room:
             messages.append(
-                "the disk is full: free some space, and the suspended runs continue automatically"
+                "the journal cannot be written: free disk space, or end the program that has locked it; the runs that"
+                " wait for it then continue automatically"
             )
         return tuple(messages)

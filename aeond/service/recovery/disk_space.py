@@ -1,9 +1,9 @@
-"""Runs that wait for disk space: they continue automatically once the journal can be written."""
+"""Runs that wait for disk space, or for a locked journal: they continue automatically once it can be written."""
 
 from collections.abc import Callable
 from typing import Final
 
-from aeond.errors import StoreError
+from aeond.errors import OverloadedError, StoreError
 from aeond.ports import Clock, Journal
 
 PROBE_SECONDS: Final = 5.0
@@ -35,7 +35,7 @@ class DiskSpaceWait:
                 continue
             try:
                 await self._journal.probe()
-            except StoreError as error:
+            except (OverloadedError, StoreError) as error:
                 if error.reason == "JOURNAL_FAILED":
                     raise
                 continue

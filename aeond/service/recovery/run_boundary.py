@@ -1,12 +1,17 @@
 """The run boundary: an internal error ends the run in which it occurs, and no other."""
 
 import logging
+from typing import Final
 
 from aeond.domain.outcome import Problem
 from aeond.domain.runs.events import Event, RunEnded
 from aeond.domain.runs.run import RunSnapshot, RunState
 from aeond.errors import AeondError, StoreError
 from aeond.ports import Clock, Feed, Ids, Journal, RunLoop
+
+# The journal cannot be used now; a run continues from it later.
+TEMPORARY: Final = frozenset({"DISK_FULL", "JOURNAL_BUSY", "JOURNAL_STUCK"})
+PROPAGATED: Final = TEMPORARY | {"JOURNAL_FAILED"}
 
 log = logging.getLogger("aeond.runs")
 
@@ -24,13 +29,14 @@ class RunBoundary:
         """The run as its loop left it; None if an internal error ended the run, which is then FAILED.
 
         Raises StoreError (reason DISK_FULL) if the disk is so full that the run could not even be suspended,
-        and StoreError (reason JOURNAL_FAILED) if nothing can be recorded any more.
+        (JOURNAL_BUSY, JOURNAL_STUCK) if the journal was locked or did not respond, and (JOURNAL_FAILED) if nothing can
+        be recorded any more.
         """
         try:
             return await loop.execute()
         except Exception as error:  # the run boundary: an exception in a run's own code ends that run
             store_error = _store_error(error)
-            if store_error is not None and store_error.reason in {"DISK_FULL", "JOURNAL_FAILED"}:
+            if store_error is not None and store_error.reason in PROPAGATED:
                 raise store_error from error
             error_id = self._ids.new_id()
             fields = {"kind": "run_broke", "run_id": loop.snapshot.run_id, "error_id": error_id}
@@ -57,7 +63,7 @@ class RunBoundary:
         try:
             await self._journal.append([ended])
         except AeondError as error:
-            if isinstance(error, StoreError) and error.reason == "JOURNAL_FAILED":
+            if isinstance(error, StoreError) and error.reason in PROPAGATED:
                 raise
             log.warning("the end of a run could not be recorded: %s", error, extra={"run_id": run_id})
         else:

@@ -71,6 +71,16 @@ class RunQueue:
         """Queues a run after the other runs of its user."""
         self._run_ids.setdefault(uid, deque()).append(run_id)
 
+    def discard(self, run_id: str, uid: int) -> bool:
+        """Removes this run of the user; returns whether it waited. The user's turn remains."""
+        runs = self._run_ids.get(uid, deque())
+        if run_id not in runs:
+            return False
+        runs.remove(run_id)
+        if not runs:
+            del self._run_ids[uid]
+        return True
+
     def next_user(self, has_place: Callable[[int], bool]) -> int | None:
         """The user whose run is next; None if no run waits whose user has a place."""
         return next(filter(has_place, self._run_ids), None)

@@ -20,9 +20,8 @@ from anyio.abc import TaskGroup
 
 from aeond.domain.runs.events import CancelRequested, Event, EventKind, RunCreated, RunResumed
 from aeond.domain.runs.run import RunSnapshot, RunState, SuspendReason
-from aeond.errors import AeondError, OverloadedError, ReplayError, StoreError, WrongStateError
+from aeond.errors import AeondError, NotFoundError, OverloadedError, ReplayError, StoreError, WrongStateError
 from aeond.ports import Clock, Journal, RunLoop, RunLoopFactory
-from aeond.ports.journal import RunFilter, every_run
 from aeond.service.folding import RunFolding
 from aeond.service.recovery.disk_space import DiskSpaceWait
 from aeond.service.recovery.run_boundary import RunBoundary
@@ -37,13 +36,10 @@ from aeond.service.recovery.waiting import (
 from aeond.service.runs.admission import Admission, AdmissionState
 from aeond.service.runs.deadlines import Deadlines
 from aeond.service.runs.run_queue import RunLimits, RunQueue
-from aeond.service.runs.work import Creation, Work, caught_up, is_fatal, is_recorded, started
+from aeond.service.runs.work import Creation, Work, caught_up, is_fatal, is_recorded, started, unfinished
 from aeond.service.runs.workspaces import Workspaces
 from aeond.service.watching.feed import HotFeed
 
-WAITING: Final = frozenset({RunState.AWAITING_INPUT, RunState.SUSPENDED})
-LIVE: Final = WAITING | {RunState.PENDING, RunState.RUNNING}
-PAGE_RUNS: Final = 256
 DELIVERY_SECONDS: Final = 60.0
 DELIVERY_ATTEMPTS: Final = 3
 
@@ -154,13 +150,9 @@ class RunScheduler:
     # ------------------------------------------------------------ calls from outside
 
     async def resume(self) -> int:
-        """Resumes every unfinished run of an earlier daemon; returns their number.
-
-        Runs that may wait for a person come first, then the oldest, because questions have deadlines.
-        """
-        unfinished = every_run(self._journal, RunFilter(states=LIVE, limit=PAGE_RUNS))
-        runs = [run async for run in unfinished]
-        for run in sorted(runs, key=lambda run: (run.state not in WAITING, run.run_id)):
+        """Resumes every unfinished run of an earlier daemon; returns their number."""
+        runs = await unfinished(self._journal)
+        for run in runs:
             self._queue(run.run_id, run.uid)
         return len(runs)
 
@@ -261,7 +253,13 @@ class RunScheduler:
             self._changed = anyio.Event()
             while not self._draining and (uid := self._waiting.next_user(self._has_place)) is not None:
                 self._taking_up = True
-                await self._take_up(self._waiting.take(uid))
+                run_id = self._waiting.take(uid)
+                try:
+                    await self._take_up(run_id)
+                except StoreError as error:
+                    if not error.retryable:
+                        raise
+                    self._out_of_room.add(run_id, uid)
                 self._taking_up = False
                 self._taken_up += 1
             self._feed.show_queue(self._waiting)
@@ -278,6 +276,8 @@ class RunScheduler:
             except ReplayError as error:
                 self._refused[run_id] = error.message
                 log.warning("a run cannot be resumed: %s", error, extra={"run_id": run_id})
+                return
+            except NotFoundError:  # it was cancelled and deleted while it waited for the lock
                 return
             self._deadlines.restore(snapshot)
             parent_run_id = snapshot.ancestry.parent_run_id
@@ -321,10 +321,13 @@ class RunScheduler:
 
     def _begin(self, loop: RunLoop) -> Work:
         run_id, parent_run_id = loop.snapshot.run_id, loop.snapshot.ancestry.parent_run_id
+        uid = loop.snapshot.request.owner.uid
         work = self._working[run_id] = Work(loop)
+        if self._waiting.discard(run_id, uid):  # a delivery does not queue
+            self._changed.set()
         self._idle_runs.rouse(run_id)
         if self._idle_runs.rouse(parent_run_id):
-            self._queue(parent_run_id, loop.snapshot.request.owner.uid)
+            self._queue(parent_run_id, uid)
         self._out_of_room.discard(run_id)
         self._group.start_soon(self._work_on, run_id, work)
         return work
@@ -354,9 +357,8 @@ class RunScheduler:
         elif run.state is RunState.SUSPENDED:
             self._out_of_room.add(run.run_id, run.request.owner.uid)
         elif run.parked and not self._draining:
-            self._queue(
-                run.run_id, run.request.owner.uid
-            )  # check again: the runs it waited for may have continued
+            # check again: the runs it waited for may have continued
+            self._queue(run.run_id, run.request.owner.uid)
 
     # ------------------------------------------------------------ trees of runs
 

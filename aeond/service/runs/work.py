@@ -2,16 +2,22 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Final
 
 import anyio
 
 from aeond.domain.runs.events import Event, EventKind, RunStarted
-from aeond.domain.runs.run import RunSnapshot
+from aeond.domain.runs.run import RunSnapshot, RunState
 from aeond.errors import AeondError, StoreError, WrongStateError
-from aeond.ports import LOOP_ENDED, Journal, RunLoop
+from aeond.ports import LOOP_ENDED, Journal, RunLoop, RunSummary
+from aeond.ports.journal import RunFilter, every_run
 from aeond.service.folding import RunFolding
 from aeond.service.watching.feed import Watcher
 from aeond.state_machine.transitions import admits
+
+WAITING: Final = frozenset({RunState.AWAITING_INPUT, RunState.SUSPENDED})
+LIVE: Final = WAITING | {RunState.PENDING, RunState.RUNNING}
+PAGE_RUNS: Final = 256
 
 
 @dataclass(eq=False, slots=True)
@@ -41,6 +47,14 @@ class Creation:
 def started(created: Event) -> Event:
     """The RunStarted event for a run that has a slot as soon as it is created."""
     return Event(created.run_id, created.seq + 1, created.time, created.elapsed_seconds, RunStarted())
+
+
+async def unfinished(journal: Journal) -> list[RunSummary]:
+    """The unfinished runs. Those that may wait for a person come first, because questions have deadlines; then the
+    oldest.
+    """
+    runs = [run async for run in every_run(journal, RunFilter(states=LIVE, limit=PAGE_RUNS))]
+    return sorted(runs, key=lambda run: (run.state not in WAITING, run.run_id))
 
 
 def is_fatal(error: AeondError) -> bool:

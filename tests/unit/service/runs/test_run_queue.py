@@ -39,6 +39,15 @@ def test_a_user_without_a_place_is_passed_over() -> None:
     assert waiting.next_user(lambda _: False) is None
 
 
+def test_a_discarded_run_is_not_taken() -> None:
+    """A discarded run gives back its place, and the other runs keep their turns."""
+    waiting = queue(("a1", A), ("b1", B), ("a2", A), ("c1", C))
+    assert [waiting.discard("a1", A), waiting.discard("c1", C)] == [True, True]
+    assert [waiting.discard("a1", A), waiting.discard("b1", C)] == [False, False]
+    assert (waiting.count(A), waiting.count(C), len(waiting)) == (1, 0, 2)
+    assert taken(waiting) == ["a2", "b1"]
+
+
 def test_a_user_at_the_limit_is_refused_and_others_are_not() -> None:
     """The refusal says whose limit it is and which key raises it; a run that is being created counts."""
     limits = RunLimits(waiting=4, waiting_per_user=2)

@@ -8,6 +8,7 @@ from aeond.domain.plans.plan import Plan, PlanStep
 from aeond.domain.runs.budgets import Budget
 from aeond.domain.runs.events import (
     AnswerComposed,
+    ApprovalRequested,
     Event,
     EventKind,
     InputRequested,
@@ -210,10 +211,14 @@ def _work(step: PlanStep) -> ToolCall | str:
 
 
 def _asked_at(time: float, kind: EventKind) -> EventKind:
-    """The event in a fork created at that time: questions are asked again, with their full deadline."""
-    if not isinstance(kind, InputRequested):
-        return kind
-    return replace(kind, question=replace(kind.question, asked_time=time))
+    """The event in a fork created at that time: questions and approvals are asked again, with their full deadline."""
+    match kind:
+        case InputRequested(question=question):
+            return replace(kind, question=replace(question, asked_time=time))
+        case ApprovalRequested(approval=approval):
+            return replace(kind, approval=replace(approval, requested_time=time))
+        case _:
+            return kind
 
 
 def _said(event: Event) -> EventKind:

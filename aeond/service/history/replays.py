@@ -19,6 +19,9 @@ Decide = Callable[[RunSnapshot], Sequence[Command]]
 DECIDED: Final = (e.RunStarted, e.PassStarted, e.PassEnded, e.OperationStarted, e.PlanningStarted)
 DECIDED_TOO: Final = (e.AnswerStarted, e.StepStarted, e.BudgetExhausted, e.RunSuspended, e.RunEnded)
 
+# Suspensions that `decide` does not request: they come from the journal, the scheduler and its deadlines.
+_NOT_DECIDED: Final = (SuspendReason.DISK_FULL, SuspendReason.WORKSPACE_CHANGED, SuspendReason.APPROVAL)
+
 
 class Replay:
     """Takes the events of one run in order and returns each as re-created by the current code."""
@@ -85,7 +88,7 @@ def _came_from_outside(kind: e.EventKind) -> bool:
         case e.BudgetExhausted(dimension):
             return dimension == "wall_seconds"
         case e.RunSuspended(reason):
-            return reason is SuspendReason.DISK_FULL
+            return reason in _NOT_DECIDED
         case e.RunEnded(RunState.FAILED, problem):
             return problem is not None and problem.reason == "INTERNAL"
         case _:

@@ -15,7 +15,9 @@ from aeond.domain.runs.run import RunSnapshot, RunState
 from aeond.domain.tools import ToolCall
 from aeond.errors import InvalidInputError, RefusedError, WrongStateError
 from aeond.ports import ProgressSink
+from aeond.service.approvals.requests import ApprovalRules
 from aeond.service.run_use_cases import Bounds
+from tests.support.asking_policy import AskingPolicy
 from tests.support.journals import all_events
 from tests.support.service_world import CALLER, ONE_STEP, World, asking
 from tests.support.trees import PlanByTopic, plan, tree_world
@@ -128,6 +130,23 @@ async def test_a_fork_asks_its_question_again(tmp_path: Path) -> None:
         world.clock.advance(1.0)
         again = await world.runs.fork(asked)
     assert forked.questions[0].asked_time == asks.questions[0].asked_time + 100.0
+    assert again.run_id == forked.run_id
+
+
+async def test_a_fork_asks_for_approval_again(tmp_path: Path) -> None:
+    """An approval that is open where a run is forked has its whole deadline again, and a repeat gets the same fork."""
+    world = World(tmp_path, policy=AskingPolicy(), rules=ApprovalRules(expire_seconds=60.0))
+    async with world.working():
+        run = await world.runs.create(asking(), ONE_STEP, BudgetRequest())
+        asks = await world.reached(run.run_id, RunState.AWAITING_INPUT)
+        world.clock.advance(50.0)
+        asked = ForkRequest(run.run_id, CALLER, asks.seq, request_id="once")
+        forked = await world.runs.fork(asked)
+        world.clock.advance(1.0)
+        again = await world.runs.fork(asked)
+    (first,), (copied,) = asks.approvals, forked.approvals
+    assert copied.expire_time == first.expire_time + 50.0
+    assert copied.digest == first.digest
     assert again.run_id == forked.run_id
 
 

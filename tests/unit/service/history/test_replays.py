@@ -8,17 +8,21 @@ from pathlib import Path
 import pytest
 
 from aeond.domain.outcome import Problem
+from aeond.domain.plans.approvals import ApprovalAnswer
 from aeond.domain.plans.plan import Plan
 from aeond.domain.runs import events as e
 from aeond.domain.runs.budgets import Amounts, BudgetRequest
 from aeond.domain.runs.forks import ForkRequest
-from aeond.domain.runs.run import RunState
+from aeond.domain.runs.run import Resolution, RunState, SuspendReason
 from aeond.errors import InvalidInputError, ReplayError
 from aeond.service.history.replays import Replay
 from aeond.state_machine.decide import decide
 from aeond.state_machine.fold import fold
+from tests.support.asking_policy import AskingPolicy
+from tests.support.doubles import ScriptedTool
 from tests.support.journals import all_events
-from tests.support.service_world import CALLER, World, asking
+from tests.support.run_host import Gate
+from tests.support.service_world import CALLER, ONE_STEP, World, asking
 from tests.support.strategy import calls
 from tests.support.trees import tree_world
 
@@ -168,6 +172,46 @@ async def test_a_fork_from_any_event_replays(tmp_path: Path) -> None:
             forked = await world.runs.fork(ForkRequest(events[0].run_id, CALLER, seq))
             its_own = await answered(world, forked.run_id)
             assert replayed(its_own) == its_own
+
+
+async def test_a_run_suspended_for_approval_replays(tmp_path: Path) -> None:
+    """A run that was suspended because no client watched its approval comes out as recorded, and so does its fork with a
+    lower limit.
+    """
+    async with World(tmp_path, policy=AskingPolicy()).working() as world:
+        run_id = (await world.runs.create(asking(unattended=True), ONE_STEP, BudgetRequest())).run_id
+        run = await world.reached(run_id, RunState.SUSPENDED)
+        assert run.suspend_reason is SuspendReason.APPROVAL
+        (approval,) = run.approvals
+        allowed = ApprovalAnswer(approval.approval_id, approval.digest, True)
+        await world.runs.decide_approval(run_id, allowed, CALLER)
+        assert (await world.ended(run_id)).state is RunState.SUCCEEDED
+        events = await all_events(world.journal, run_id)
+        assert replayed(events) == events
+        at = events[place(events, e.ApprovalDecided)].seq
+        await world.runs.fork(ForkRequest(run_id, CALLER, at, budget=BudgetRequest(ttl=50)))
+
+
+async def test_a_run_whose_workspace_changed_replays(tmp_path: Path) -> None:
+    """A run that was suspended because its workspace is another folder comes out as recorded."""
+    gate, folder = Gate(), tmp_path / "folder"
+    folder.mkdir()
+    world = World(tmp_path / "own", tools={"work": ScriptedTool("work", gate.pass_through)})
+    async with world.working():
+        asked = asking(workspace=str(folder))
+        run_id = (await world.runs.create(asked, ONE_STEP, BudgetRequest())).run_id
+        await gate.entered.wait()
+        await world.scheduler.drain(5)
+    folder.rename(tmp_path / "moved")
+    folder.mkdir()
+    gate.open.set()
+    async with world.reborn().working() as reborn:
+        run = await reborn.reached(run_id, RunState.SUSPENDED)
+        assert run.suspend_reason is SuspendReason.WORKSPACE_CHANGED
+        await reborn.runs.decide(run_id, "", Resolution.RETRY, CALLER)
+        assert (await reborn.ended(run_id)).state is RunState.SUCCEEDED
+    events = await all_events(world.journal, run_id)
+    assert replayed(events) == events
 
 
 async def test_a_fork_with_less_replays_or_is_refused(tmp_path: Path) -> None:

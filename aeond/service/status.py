@@ -91,7 +91,7 @@ class Status:
             )
         if self._scheduler.out_of_room:
             messages.append(
-                "the journal cannot be written: free disk space, or end the program that has locked it; the runs that"
-                " wait for it then continue automatically"
+                "the disk is full, or another program has locked the journal: free some space, or let that program"
+                " finish, and the waiting runs continue automatically"
             )
         return tuple(messages)

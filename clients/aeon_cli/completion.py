@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from aeond_client.records.runs import Step
 
 _MOST = 50
+_LARGEST_SEQ = (1 << 63) - 1
 
 Names = Callable[["Client", click.Context, str], Iterable[tuple[str, str]]]
 """The known names, each with a few words about it; the last argument is the text typed so far."""
@@ -128,7 +129,16 @@ def complete_key(client: "Client", _context: click.Context, typed: str) -> Itera
 run_argument = click.argument("run_id", metavar="RUN", shell_complete=complete_run)
 
 
+class _EventNumber(click.IntRange):
+    """A number that the API can carry; the help shows the lower limit only."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        number = super().convert(value, param, ctx)
+        if number > _LARGEST_SEQ:
+            self.fail(f"{number} is larger than the number of any event.", param, ctx)
+        return number
+
+
 def seq_option(flag: str, name: str, least: int, text: str) -> Callable[[Any], Any]:
     """An option that takes the number of an event."""
-    kind = click.IntRange(min=least)
-    return click.option(flag, name, type=kind, default=least, metavar="SEQ", help=text)
+    return click.option(flag, name, type=_EventNumber(min=least), default=least, metavar="SEQ", help=text)

@@ -94,7 +94,7 @@ func (w *Watch) answer() (*Event, error) {
 			if err != nil {
 				return nil, err
 			}
-			if run.State == pb.RunState_RUN_STATE_SUSPENDED || run.State == pb.RunState_RUN_STATE_AWAITING_INPUT {
+			if waits(run) {
 				return nil, noAnswer(event.RunId)
 			}
 		}
@@ -114,6 +114,14 @@ func (w *Watch) answer() (*Event, error) {
 // mayNeedAPerson reports whether the run of an event started to wait for a person.
 func mayNeedAPerson(event *Event) bool {
 	return event.GetInputRequested() != nil || event.GetApprovalRequested() != nil || event.GetRunSuspended() != nil
+}
+
+// waits reports whether a run waits for a person. A run that a full disk suspended continues by itself.
+func waits(run *Run) bool {
+	if run.State == pb.RunState_RUN_STATE_SUSPENDED && run.SuspendReason == pb.SuspendReason_SUSPEND_REASON_DISK_FULL {
+		return len(run.Questions) > 0 || len(run.Approvals) > 0
+	}
+	return run.State == pb.RunState_RUN_STATE_SUSPENDED || run.State == pb.RunState_RUN_STATE_AWAITING_INPUT
 }
 
 func noAnswer(runID string) *Error {

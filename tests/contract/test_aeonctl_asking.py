@@ -158,6 +158,21 @@ async def test_a_run_that_needs_a_person_is_left_and_reported(aeonctl: Run, daem
     assert (watched.code, watched.out) == (0, "Done after all.\n")
 
 
+async def test_a_run_suspended_by_a_full_disk_is_followed_to_its_end(
+    aeonctl: Run, daemon: ScriptedDaemon
+) -> None:
+    """A run that continues by itself once the disk has space is shown to its end, and no decision is asked for."""
+    suspended = events_pb2.RunSuspended(
+        reason=parts_pb2.SUSPEND_REASON_DISK_FULL, message="the disk is full: free some space"
+    )
+    script(daemon, wire_events.created(), suspended)
+    daemon.runs.later = [events_pb2.RunResumed(), wire_events.composed("It is 420."), wire_events.ended()]
+    printed = await aeonctl("ask", "What?")
+    assert (printed.code, printed.out) == (0, "It is 420.\n")
+    assert "the disk is full: free some space" in printed.err
+    assert "waits for you" not in printed.err
+
+
 async def test_several_unknown_steps_are_not_guessed_between(aeonctl: Run, daemon: ScriptedDaemon) -> None:
     """A decision that could be about two steps asks which, and decides nothing."""
     steps = [wire_events.tool_step(name, "echo") for name in ("s1", "s2")]

@@ -238,6 +238,32 @@ async def test_runs_are_deleted(aeonctl: Run, daemon: ScriptedDaemon) -> None:
     assert len(daemon.runs.runs) == 2
 
 
+async def test_a_run_that_cannot_be_deleted_does_not_keep_the_others(
+    aeonctl: Run, daemon: ScriptedDaemon
+) -> None:
+    """A refused deletion is reported, the runs after it are deleted, and the exit code is 1."""
+    script(daemon, wire_events.created(), events_pb2.RunStarted())
+    await aeonctl("ask", "--detach", "What?")
+    script(daemon, wire_events.created(), wire_events.ended())
+    await aeonctl("ask", "--detach", "What?")
+    done = await aeonctl("delete", "01RUN0001", "no-run", "01RUN0002")
+    refused, missing, deleted = done.err.splitlines()
+    assert (done.code, done.out, deleted) == (1, "", "Deleted 01RUN0002.")
+    assert refused.startswith("aeonctl: ")
+    assert missing.startswith("aeonctl: ")
+    assert list(daemon.runs.runs) == ["01RUN0001"]
+
+
+@pytest.mark.parametrize("words", [("watch", "--after"), ("fork", "--after"), ("replay", "--until")])
+async def test_an_event_number_has_a_limit(aeonctl: Run, words: tuple[str, str]) -> None:
+    """A number that no event can have is a usage error that names the option."""
+    command, option = words
+    await aeonctl("ask", "--detach", "What?")
+    printed = await aeonctl(command, "last", option, str(1 << 63))
+    assert (printed.code, printed.out) == (2, "")
+    assert option in printed.err
+
+
 async def test_a_run_that_has_not_ended_is_not_undone(aeonctl: Run, daemon: ScriptedDaemon) -> None:
     """Undoing a run in progress, or one that does not exist, fails without a change."""
     script(daemon, wire_events.created(), events_pb2.RunStarted())

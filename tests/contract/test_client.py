@@ -75,6 +75,14 @@ async def test_running_does_not_wait_for_a_person(surface: Surface, daemon: Scri
         await surface.call("run", "anything")
 
 
+async def test_running_waits_for_disk_space(surface: Surface, daemon: ScriptedDaemon) -> None:
+    """A run that a full disk suspends continues by itself, and its answer is returned."""
+    suspended = events_pb2.RunSuspended(reason=parts_pb2.SUSPEND_REASON_DISK_FULL)
+    daemon.runs.script = lambda _: [wire_events.created(), suspended]
+    daemon.runs.later = [events_pb2.RunResumed(), wire_events.composed("Done."), wire_events.ended()]
+    assert (await surface.call("run", "anything")).text == "Done."
+
+
 async def test_live_updates_are_not_numbered(surface: Surface, daemon: ScriptedDaemon) -> None:
     """Text and progress reach a watcher who is there, as they happen and without a number."""
     daemon.runs.script = lambda _: [wire_events.created()]

@@ -112,6 +112,7 @@ class ScriptedRuns(runs_pb2_grpc.RunServiceServicer):
     def __init__(self) -> None:
         self.runs: dict[str, ScriptedRun] = {}
         self.script: Script = lambda _request: wire_events.answered_run()
+        self.later: list[Any] = []  # events of the next run whose state is read, after that
         self.batch = 3
         self.undo_response = runs_pb2.UndoRunResponse()
         self.refusals: list[tuple[grpc.StatusCode, str]] = []
@@ -138,7 +139,11 @@ class ScriptedRuns(runs_pb2_grpc.RunServiceServicer):
 
     async def GetRun(self, request: runs_pb2.GetRunRequest, context: Any) -> Any:  # noqa: N802 - the contract's name
         run = await self._find(request.run_id, context)
-        return runs_pb2.GetRunResponse(run=run.snapshot())
+        reply = runs_pb2.GetRunResponse(run=run.snapshot())
+        later, self.later = self.later, []
+        for kind in later:
+            run.append(kind)
+        return reply
 
     async def ListRuns(self, request: runs_pb2.ListRunsRequest, context: Any) -> Any:  # noqa: N802 - the contract's
         found = [run.snapshot() for run in reversed(self.runs.values())]

@@ -11,6 +11,7 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from aeond.facades.mcp import consent, results
 from aeond_client import AsyncClient
+from aeond_client.connection.waiting import waits
 from aeond_client.errors import AeondError, InvalidInputError
 from aeond_client.events import (
     ApprovalRequested,
@@ -79,7 +80,7 @@ async def _follow(client: AsyncClient, run_id: str, context: Context) -> Result:
             run = await client.get_run(event.run_id)
             asked = consent.request_for(run)
             if asked is None:
-                if isinstance(event.kind, RunSuspended) and run.state == "suspended":
+                if isinstance(event.kind, RunSuspended) and waits(run):
                     return results.of_run(run)
                 continue
             form, state = asked

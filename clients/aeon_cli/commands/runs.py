@@ -172,20 +172,32 @@ def decide(context: click.Context, /, run_id: str, resolution: str, step_id: str
 @click.command()
 @click.argument("run_ids", metavar="RUN...", nargs=-1, required=True, shell_complete=complete_run)
 @click.pass_context
-def delete(context: click.Context, /, run_ids: tuple[str, ...]) -> None:
+def delete(context: click.Context, /, run_ids: tuple[str, ...]) -> int:
     """Delete ended runs with their events and the runs that they started.
 
     Files that a run wrote in a workspace of yours remain; a private workspace goes with its run. A run of a session can
-    be deleted once the session is deleted. RUN is a run id, or `last` for the newest run.
+    be deleted once the session is deleted. RUN is a run id, or `last` for the newest run. A run that cannot be deleted is
+    reported, the others are deleted, and the exit code is 1.
 
     \b
     aeonctl delete last
     """  # noqa: D301 - click's mark for lines that stay as they are
+    from aeon_cli.exits import Exit
+    from aeon_cli.text.wrapping import print_flowing
+    from aeond_client.errors import NotFoundError, WrongStateError
+
+    code = Exit.ANSWERED
     with connect(context) as client:
         # Resolve all names first: after a deletion, `last` means another run.
         for run_id in dict.fromkeys([run_named(client, name) for name in run_ids]):
-            client.delete_run(run_id)
-            print(f"Deleted {run_id}.", file=sys.stderr)
+            try:
+                client.delete_run(run_id)
+            except (NotFoundError, WrongStateError) as error:
+                print_flowing(f"aeonctl: {error.message}", sys.stderr)
+                code = Exit.FAILED
+            else:
+                print(f"Deleted {run_id}.", file=sys.stderr)
+    return code
 
 
 COMMANDS = {30: runs, 40: show, 50: cancel, 70: decide, 97: delete}

@@ -15,6 +15,7 @@ from aeon_cli.editor import permissions
 from aeon_cli.editor.updates import RunUpdates, Update
 from aeon_cli.runs.outages import in_words
 from aeond_client.async_client import AsyncClient
+from aeond_client.connection.waiting import waits
 from aeond_client.errors import AeondError, WrongStateError
 from aeond_client.events import (
     ApprovalDecided,
@@ -180,8 +181,8 @@ class Turn:
 
     async def _ask_about_suspension(self, run_id: str, message: str) -> None:
         run = await self._client.get_run(run_id)
-        if run.state != "suspended" or run.approvals:
-            return  # decided already, or the approval itself is asked for
+        if run.state != "suspended" or run.approvals or not waits(run):
+            return  # decided already, the approval itself is asked for, or the run waits for disk space
         unknown = [step for step in run.steps if step.state is StepState.UNKNOWN]
         for step in unknown:
             shown = permissions.shown_interruption(run_id, step)

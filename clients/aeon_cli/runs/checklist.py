@@ -190,7 +190,8 @@ def _interrupted(
     match kind:
         case RunSuspended(reason=reason, message=message):
             why = one_line(message or reason.replace("_", " "))
-            return replace(_doing(shown, "", time), state=RunState.SUSPENDED, suspended=why)
+            activity = why if reason == "disk_full" else ""  # it continues by itself: shown while it pauses
+            return replace(_doing(shown, activity, time), state=RunState.SUSPENDED, suspended=why)
         case RunResumed():
             asking = {question.step_id for question in shown.questions}
             lines = tuple(line if line.step_id in asking else _cut(line) for line in shown.lines)

@@ -11,7 +11,9 @@ def may_need_a_person(event: Event) -> bool:
 
 
 def waits(run: Run) -> bool:
-    """Whether the run is waiting for a person now."""
+    """Whether the run is waiting for a person now. A run that a full disk suspended continues by itself."""
+    if run.state is RunState.SUSPENDED and run.suspend_reason == "disk_full":
+        return bool(run.questions or run.approvals)
     return run.state in {RunState.SUSPENDED, RunState.AWAITING_INPUT}
 
 

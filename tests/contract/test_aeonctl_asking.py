@@ -166,7 +166,7 @@ async def test_a_run_suspended_by_a_full_disk_is_followed_to_its_end(
         reason=parts_pb2.SUSPEND_REASON_DISK_FULL, message="the disk is full: free some space"
     )
     script(daemon, wire_events.created(), suspended)
-    daemon.runs.later = [events_pb2.RunResumed(), wire_events.composed("It is 420."), wire_events.ended()]
+    daemon.runs.later = [[events_pb2.RunResumed(), wire_events.composed("It is 420."), wire_events.ended()]]
     printed = await aeonctl("ask", "What?")
     assert (printed.code, printed.out) == (0, "It is 420.\n")
     assert "the disk is full: free some space" in printed.err

@@ -79,7 +79,10 @@ async def test_running_waits_for_disk_space(surface: Surface, daemon: ScriptedDa
     """A run that a full disk suspends continues by itself, and its answer is returned."""
     suspended = events_pb2.RunSuspended(reason=parts_pb2.SUSPEND_REASON_DISK_FULL)
     daemon.runs.script = lambda _: [wire_events.created(), suspended]
-    daemon.runs.later = [events_pb2.RunResumed(), wire_events.composed("Done."), wire_events.ended()]
+    daemon.runs.later = [
+        [events_pb2.RunResumed(), suspended],
+        [events_pb2.RunResumed(), wire_events.composed("Done."), wire_events.ended()],
+    ]
     assert (await surface.call("run", "anything")).text == "Done."
 
 

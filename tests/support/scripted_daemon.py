@@ -112,7 +112,7 @@ class ScriptedRuns(runs_pb2_grpc.RunServiceServicer):
     def __init__(self) -> None:
         self.runs: dict[str, ScriptedRun] = {}
         self.script: Script = lambda _request: wire_events.answered_run()
-        self.later: list[Any] = []  # events of the next run whose state is read, after that
+        self.later: list[list[Any]] = []  # the events that follow each reading of a run's state
         self.batch = 3
         self.undo_response = runs_pb2.UndoRunResponse()
         self.refusals: list[tuple[grpc.StatusCode, str]] = []
@@ -140,8 +140,7 @@ class ScriptedRuns(runs_pb2_grpc.RunServiceServicer):
     async def GetRun(self, request: runs_pb2.GetRunRequest, context: Any) -> Any:  # noqa: N802 - the contract's name
         run = await self._find(request.run_id, context)
         reply = runs_pb2.GetRunResponse(run=run.snapshot())
-        later, self.later = self.later, []
-        for kind in later:
+        for kind in self.later.pop(0) if self.later else ():
             run.append(kind)
         return reply
 

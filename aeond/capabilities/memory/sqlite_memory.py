@@ -36,7 +36,7 @@ from aeond.capabilities.sqlite_access import SqliteAccess
 from aeond.domain.facts import BY_CLIENT, Fact, FactSource
 from aeond.domain.names import words_of
 from aeond.domain.values import JsonValue
-from aeond.errors import AeondError
+from aeond.errors import AeondError, StoreError
 from aeond.ports.embedding import Embedder, cosine
 
 log = logging.getLogger("aeond.memory")
@@ -180,7 +180,10 @@ class SqliteMemory:
             rows = [
                 (key, encode_value(facts[key]), array("f", vector).tobytes()) for key, vector in added.items()
             ]
-            await self._file.change(lambda cursor: keep_vectors(cursor, self._namespace, model, rows))
+            try:
+                await self._file.change(lambda cursor: keep_vectors(cursor, self._namespace, model, rows))
+            except StoreError as error:  # on a full disk, too, facts are recalled
+                log.warning("the vectors of facts could not be stored: %s", error.message)
         return {key: cosine(vectors[0], vector) for key, vector in {**known, **added}.items()}
 
     def _compared(self, cursor: apsw.Cursor, query: str, limit: int) -> list[tuple[str, JsonValue]]:

@@ -231,6 +231,22 @@ async def test_vectors_are_kept(tmp_path: Path) -> None:
         assert embedder.calls[-1] == ("cat", "cat: Mo", "dog: Bello")
 
 
+@pytest.mark.parametrize("full", [True, False])
+async def test_facts_are_recalled_when_nothing_can_be_written(tmp_path: Path, full: bool) -> None:
+    """On a full or failed disk facts are recalled by meaning, although their vectors cannot be stored."""
+    with failing_vfs() as (vfs, failing):
+        async with SqliteMemory(tmp_path / "memory.db", embedder=Synonyms(), vfs=vfs) as memory:
+            for key in ("apple", "name of the cat"):
+                await memory.write(key, "x")
+            failing.full, failing.for_good = full, True
+            failing.fail_at = 0 if full else failing.done + 1
+            for _ in range(2):
+                assert await recalled(memory, "feline") == "name of the cat"
+            with pytest.raises(StoreError):
+                await memory.write("zebra", "x")
+            failing.full = False
+
+
 async def test_a_recall_embeds_a_bounded_number(tmp_path: Path) -> None:
     """Of many new facts one recall embeds a part and the next ones the rest."""
     embedder = Synonyms()

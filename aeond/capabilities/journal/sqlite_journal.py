@@ -42,7 +42,8 @@ class SqliteJournal:
     Beside the file are its log (`-wal`, `-shm`) and `reserve_bytes` reserved for a full disk (`-reserve`).
     Enter the journal before use: that rejects an unusable file (StoreError: JOURNAL_NEWER, _FOREIGN,
     _CORRUPT, _READ_ONLY, _CANNOT_OPEN, _UNSAFE) and leaves it unchanged. Only one process at a time may hold
-    it. `vfs` names a registered SQLite VFS; `deadline_seconds` limits every wait for the disk.
+    it. `vfs` names a registered SQLite VFS; `deadline_seconds` limits every wait for the disk but
+    that for opening.
     """
 
     def __init__(

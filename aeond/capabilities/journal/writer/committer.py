@@ -136,11 +136,15 @@ class Committer:
 
     def _connect(self) -> None:
         connection = open_writer(self._path, JOURNAL, self._vfs)
-        connection.wal_autocheckpoint(0)
-        connection.set_wal_hook(self._count_log)
-        self._frame_bytes = connection.pragma("page_size")
-        # Also after a failed commit, when it is unknown what was counted of it.
-        self._stored = Counter(dict(connection.execute("SELECT uid, sum(bytes) FROM runs GROUP BY uid")))
+        try:
+            connection.wal_autocheckpoint(0)
+            connection.set_wal_hook(self._count_log)
+            self._frame_bytes = connection.pragma("page_size")
+            # Also after a failed commit, when it is unknown what was counted of it.
+            self._stored = Counter(dict(connection.execute("SELECT uid, sum(bytes) FROM runs GROUP BY uid")))
+        except apsw.Error as error:
+            connection.close()
+            raise JOURNAL.failure(error, self._path) from error
         self._connection = connection
 
     def _reconnect(self) -> None:

@@ -19,6 +19,8 @@ MAX_GROUP = 64
 MAX_WAITING = 1_024
 MAX_WAITING_BYTES = 64 << 20
 QUIET_SECONDS = 0.5
+# Opening a file of an older version reads every event: it may take as long as a whole start.
+OPENING_SECONDS = 900.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -32,8 +34,8 @@ class _Waiting:
 class Writer:
     """Passes changes to the thread that owns the committer, and results to the callers.
 
-    All changes queued when a commit ends go into the next one together. `deadline_seconds` limits each wait:
-    a writer that takes longer is stuck, and the journal has failed.
+    All changes queued when a commit ends go into the next one together. `deadline_seconds` limits each wait but that
+    for opening: a writer that takes longer is stuck, and the journal has failed.
     """
 
     def __init__(self, committer: Committer, deadline_seconds: float = 30.0) -> None:
@@ -52,10 +54,14 @@ class Writer:
         # Daemon thread: a thread blocked on a dead disk must not keep the process alive.
         self._thread = threading.Thread(target=self._work, name="journal-writer", daemon=True)
         self._thread.start()
-        with anyio.CancelScope(shield=True, deadline=self._loop.time() + self._deadline_seconds):
-            await self._opened
+        with anyio.move_on_after(OPENING_SECONDS):
+            try:
+                await self._opened
+            except anyio.get_cancelled_exc_class():
+                self._queue.put(None)  # the thread ends when it has opened the file
+                raise
             return self
-        raise self._stuck()
+        raise self._stuck(OPENING_SECONDS)
 
     async def __aexit__(self, *_: object) -> None:
         """Lets the thread finish queued changes, checkpoint the log and end."""
@@ -95,7 +101,7 @@ class Writer:
         with anyio.CancelScope(shield=not in_doubt, deadline=self._loop.time() + self._deadline_seconds):
             self._queue.put(waiting)  # last, so that the thread, once woken, need not wait for this one
             return await waiting.answered
-        raise self._stuck()
+        raise self._stuck(self._deadline_seconds)
 
     # ------------------------------------------------------------ on the event loop
 
@@ -119,11 +125,10 @@ class Writer:
             group = list(self._waiting)
             self._answer(group, [self._again(failure) for _ in group])
 
-    def _stuck(self) -> StoreError:
-        seconds = f"{self._deadline_seconds:g} s"
+    def _stuck(self, seconds: float) -> StoreError:
         self._fail(
             JOURNAL.refusal(
-                "FAILED", f"the journal did not respond for {seconds}: check the disk, then restart"
+                "FAILED", f"the journal did not respond for {seconds:g} s: check the disk, then restart"
             )
         )
         assert self._failure is not None

@@ -96,6 +96,25 @@ def test_a_start_on_a_failing_disk_is_refused(tmp_path: Path) -> None:
         assert refused.value.reason == "JOURNAL_FAILED"
 
 
+def test_damage_found_while_opening_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A damaged list of runs, in a file too large to check at the start, refuses the start as damage of the journal."""
+    committer = opened(tmp_path)
+    committer.commit([append_of(*beginning("a"))])
+    committer.close()
+    path = tmp_path / "journal.db"
+    connection = apsw.Connection(str(path))
+    roots = connection.execute("SELECT rootpage FROM sqlite_schema WHERE tbl_name = 'runs'").fetchall()
+    connection.close()
+    content = bytearray(path.read_bytes())
+    for (root,) in roots:
+        content[(root - 1) * 4096 : (root - 1) * 4096 + 8] = b"\xa5" * 8
+    path.write_bytes(content)
+    monkeypatch.setattr("aeond.capabilities.sqlite_file.CHECKED_BYTES", 0)
+    with pytest.raises(StoreError) as refused:
+        opened(tmp_path)
+    assert refused.value.reason == "JOURNAL_CORRUPT"
+
+
 def test_a_log_left_by_a_kill_is_synced_before_it_is_read(tmp_path: Path) -> None:
     """Opening a file whose log was written and perhaps not synced syncs the log first."""
     committer = opened(tmp_path)

@@ -1,9 +1,14 @@
 """System clock and random source: the only module that uses either."""
 
+import re
 import secrets
 import time
+from collections.abc import Iterable
+from typing import Final
 
 import anyio
+
+_VERSION_7: Final = re.compile(r"([0-9a-f]{8})-([0-9a-f]{4})-7([0-9a-f]{3})-[0-9a-f]{4}-[0-9a-f]{12}")
 
 
 class SystemClock:
@@ -20,7 +25,7 @@ class SystemClock:
 
 
 class TimeSortedIds:
-    """UUIDs of version 7: they sort by creation time, strictly within one process.
+    """UUIDs of version 7: they sort by creation time, strictly within one process and after those that it follows.
 
     48 bits of milliseconds, a 12 bit counter within the millisecond, 62 random bits. If the wall clock steps
     back, or the counter overflows, the time of the last id continues.
@@ -29,6 +34,12 @@ class TimeSortedIds:
     def __init__(self, clock: SystemClock) -> None:
         self._clock = clock
         self._last = 0  # milliseconds and counter in one number
+
+    def follow(self, earlier: Iterable[str]) -> None:
+        """Makes new ids sort after these ids of an earlier process, also if the wall clock was set back since."""
+        for known in earlier:
+            if found := _VERSION_7.fullmatch(known):
+                self._last = max(self._last, int("".join(found.groups()), 16))
 
     def new_id(self) -> str:
         now = int(self._clock.time() * 1000) << 12

@@ -107,6 +107,24 @@ async def test_a_record_that_was_altered_does_not_replay(stage: Stage) -> None:
     assert "replayed: identical to the record" not in printed.err
 
 
+async def test_the_last_run_is_the_newest_after_the_clock_went_back(stage: Stage) -> None:
+    """A run created after a restart with an earlier clock is `last`, although the runs before it have later times."""
+    async with AsyncClient(stage.socket) as client:
+        run_id = await done(client, stage.workspace, deed("s1", "pure"))
+    stage.daemon.stop()
+    later = f"{int(run_id[:8], 16) + 0x10000:08x}{run_id[8:]}"
+    async with SqliteJournal(stage.daemon.state_dir / "journal.db") as journal:
+        events = [replace(event, run_id=later) for event in await all_events(journal, run_id)]
+        created = events[0].kind
+        assert isinstance(created, RunCreated)
+        again = replace(created, request=replace(created.request, request_id="another"))
+        await journal.append([replace(events[0], kind=again), *events[1:]])
+    stage.daemon.start()
+    async with AsyncClient(stage.socket) as client:
+        newest = await done(client, stage.workspace, deed("s1", "pure"))
+        assert [run.run_id for run in await client.list_runs()] == [newest, later, run_id]
+
+
 async def test_a_fork_where_a_step_never_began_is_refused(stage: Stage) -> None:
     """A step that the run never began is no place to fork, and that is said."""
     path = stage.plan_file(chain(deed("s1", "pure")))

@@ -51,6 +51,7 @@ from aeond.orchestration.matching.text_ranking import TextRanking
 from aeond.orchestration.planning.plan_parsing import in_order
 from aeond.orchestration.planning.validator import PlanValidator
 from aeond.ports import Clock, Engine, Journal
+from aeond.ports.journal import RunFilter
 from aeond.server.api import Api, Calls
 from aeond.service.approvals.decisions import ApprovalDecisions
 from aeond.service.approvals.requests import ApprovalRequests, ApprovalRules
@@ -138,6 +139,7 @@ async def composed(
         async with anyio.create_task_group() as opening:  # together: both wait for disk space
             for store in (journal, memory, sessions, undo_log):
                 opening.start_soon(stack.enter_async_context, store)
+        ids.follow([newest.run_id for newest in await journal.list_runs(RunFilter(limit=1))])
 
         registry = Registry(accepted=config.tools.accepted)
         serving = await stack.enter_async_context(RegisteredServing(registry, clock))

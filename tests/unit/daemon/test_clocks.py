@@ -62,3 +62,13 @@ def test_many_ids_in_one_millisecond_stay_apart() -> None:
     ids = TimeSortedIds(ToldClock(1_700_000_000.0))
     made = [ids.new_id() for _ in range(10_000)]
     assert made == sorted(set(made))
+
+
+def test_ids_sort_after_those_of_an_earlier_process() -> None:
+    """After a restart new ids sort after the newest known one, also if the wall clock was set back in between."""
+    earlier = TimeSortedIds(ToldClock(1_700_000_000.0))
+    known = [earlier.new_id() for _ in range(3)]
+    ids = TimeSortedIds(ToldClock(1_600_000_000.0))
+    ids.follow([*known, "an id of another form"])
+    made = [ids.new_id(), ids.new_id()]
+    assert sorted([*made, *known]) == [*known, *made]

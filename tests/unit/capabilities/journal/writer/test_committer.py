@@ -107,6 +107,7 @@ def test_damage_found_while_opening_is_named(tmp_path: Path, monkeypatch: pytest
     connection.close()
     content = bytearray(path.read_bytes())
     for (root,) in roots:
+        assert isinstance(root, int)
         content[(root - 1) * 4096 : (root - 1) * 4096 + 8] = b"\xa5" * 8
     path.write_bytes(content)
     monkeypatch.setattr("aeond.capabilities.sqlite_file.CHECKED_BYTES", 0)

@@ -13,6 +13,7 @@ from aeond_client.events import (
     PlanAdopted,
     RunCreated,
     RunStarted,
+    RunSuspended,
     StepStarted,
 )
 from aeond_client.records.judgements import ApprovalRequest, CallPreview, Question
@@ -174,6 +175,15 @@ def test_an_interrupted_step_is_not_decided_by_accident(page: Any, states: State
     page.get_by_role("button", name="It is done").press("Enter")
     page.locator(".card").wait_for(state="detached")
     assert [given["resolution"] for given in sent(states)] == ["done"]
+
+
+def test_a_full_disk_asks_for_no_decision(page: Any, states: StatesClient) -> None:
+    """A run that a full disk suspended continues by itself: the page says so, and shows no card."""
+    suspended = RunSuspended("disk_full", "the disk is full: free some space")
+    states.kinds = {"root": [RunCreated("two at once"), RunStarted(), suspended]}
+    show(page, "root")
+    page.get_by_text("the disk is full").first.wait_for()
+    assert page.locator(".card").count() == 0
 
 
 def test_a_later_card_does_not_replace_the_one_in_use(page: Any, states: StatesClient) -> None:

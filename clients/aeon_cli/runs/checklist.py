@@ -113,6 +113,11 @@ class Checklist:
         """Step numbers by step id, counted from 1."""
         return {line.step_id: number for number, line in enumerate(self.lines, start=1)}
 
+    @property
+    def needs_decision(self) -> bool:
+        """Whether the run is suspended until a person decides. With an activity it continues by itself, or is cancelled."""
+        return self.state is RunState.SUSPENDED and not self.activity
+
     def at_rest(self) -> "Checklist":
         """The steps without any activity."""
         return replace(self, activity="")

@@ -110,7 +110,7 @@ class RunView:
             return Stage.APPROVAL
         if self.questions:
             return Stage.QUESTION
-        if self.steps.state is RunState.SUSPENDED:
+        if self.steps.needs_decision:
             return Stage.DECISION
         return Stage.RUNNING if self.steps.lines else Stage.PLANNING
 
@@ -135,7 +135,7 @@ class RunView:
     def subjects(self) -> tuple[str, ...]:
         """Identifies everything about which a person decides, in the order in which it is shown."""
         asked = tuple(one.subject for one in self._asked)
-        if self.steps.state is not RunState.SUSPENDED:
+        if not self.steps.needs_decision:
             return asked
         step = self.unknown_step
         return (*asked, subject_of(self.run_id, step.step_id if step else ""))

@@ -67,9 +67,10 @@ export class RunView {
     return all.sort((a, b) => a.asked - b.asked);
   }
 
-  // The run about which a person must decide after an interruption, and the step, if it is one.
+  // The run about which a person must decide after an interruption, and the step, if it is one. A suspended run with an
+  // activity continues by itself, or is cancelled.
   get decision() {
-    const run = [...this.runs.values()].find((one) => one.state === "suspended");
+    const run = [...this.runs.values()].find((one) => one.state === "suspended" && !one.activity);
     if (!run || run.approvals.length) return null;
     const step = [...run.steps.values()].find((one) => one.state === "unknown") ?? null;
     return { kind: "decision", runId: run.runId, reason: run.suspended, step, key: `decision-${run.runId}/${run.suspendedSeq}/${step?.step_id ?? ""}` };
@@ -213,7 +214,10 @@ const FOLDS = {
   cancel_requested: (run) => doing(skip(run, WAITING), "stopping"),
   run_parked: (run) => doing(run, "waiting to resume"),
   run_resumed: (run) => resumed(cut(doing(run, ""))),
-  run_suspended: (run, data) => Object.assign(doing(run, ""), { state: "suspended", suspendedSeq: run.seq, suspended: data.message || data.reason.replaceAll("_", " ") }),
+  run_suspended(run, data) {
+    const why = data.message || data.reason.replaceAll("_", " ");
+    Object.assign(doing(run, data.reason === "disk_full" ? why : ""), { state: "suspended", suspendedSeq: run.seq, suspended: why });
+  },
   step_resolved(run, data) {
     Object.assign(doing(run, ""), { state: "running", suspended: "" });
     if (data.step_id && RESOLVED[data.resolution]) change(run, data.step_id, { state: RESOLVED[data.resolution] });

@@ -47,6 +47,14 @@ def question(step_id: str = "s1", name: str = "q1") -> InputRequested:
     return InputRequested(Question(name, step_id, "Which?"))
 
 
+def test_a_full_disk_asks_for_no_decision() -> None:
+    """A run that a full disk suspended continues by itself; the popup shows why it pauses, and no card."""
+    full = folded(numbered(RunStarted(), RunSuspended("disk_full", "the disk is full: free some space")))
+    assert (full.needs_person, full.subjects) == (False, ())
+    assert full.steps.activity == "the disk is full: free some space"
+    assert folded(numbered(RunStarted(), RunSuspended("unknown_step"))).stage is Stage.DECISION
+
+
 @st.composite
 def courses(draw: st.DrawFn) -> list[Event]:
     """Events of any kind in any order, numbered as a run's are, also where no run would have them so."""

@@ -181,8 +181,8 @@ class Turn:
 
     async def _ask_about_suspension(self, run_id: str, message: str) -> None:
         run = await self._client.get_run(run_id)
-        if run.state != "suspended" or run.approvals or not waits(run):
-            return  # decided already, the approval itself is asked for, or the run waits for disk space
+        if run.state != "suspended" or run.approvals:
+            return  # decided already, or the approval itself is asked for
         unknown = [step for step in run.steps if step.state is StepState.UNKNOWN]
         for step in unknown:
             shown = permissions.shown_interruption(run_id, step)
@@ -199,7 +199,8 @@ class Turn:
                 f"\n\nThe run is suspended: {message or run.suspend_reason}. See {where}."
             )
         )
-        self._finish("end_turn")
+        if waits(run):  # otherwise it continues by itself
+            self._finish("end_turn")
 
     async def _permission(self, shown: ToolCallUpdate, options: list[PermissionOption]) -> str:
         try:

@@ -1,0 +1,69 @@
+"""A turn of an editor whose run is suspended."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any, cast
+
+import anyio
+import pytest
+
+from aeon_cli.editor.turn import Turn
+from aeon_cli.editor.updates import RunUpdates
+from aeond_client.events import AnswerComposed, Event, EventKind, RunEnded, RunResumed, RunSuspended
+from aeond_client.records.runs import Answer, Run, RunState
+
+MESSAGE = "the disk is full: free some space"
+
+
+class Suspended:
+    """A client and an editor for one run, which goes on to its end when a test says so."""
+
+    def __init__(self, reason: str) -> None:
+        self.run = Run("r1", RunState.SUSPENDED, "a request", suspend_reason=reason)
+        self.shown = ""
+        self.resumed = anyio.Event()
+
+    async def watch(self, run_id: str, **_options: Any) -> AsyncIterator[Event]:
+        yield _event(1, RunSuspended(self.run.suspend_reason, MESSAGE))
+        await self.resumed.wait()
+        ends: tuple[EventKind, ...] = (
+            RunResumed(),
+            AnswerComposed(Answer("Done.")),
+            RunEnded(RunState.SUCCEEDED),
+        )
+        for seq, kind in enumerate(ends, start=2):
+            yield _event(seq, kind)
+
+    async def get_run(self, run_id: str) -> Run:
+        return self.run
+
+    async def session_update(self, *, session_id: str, update: Any) -> None:
+        self.shown += update.content.text
+
+
+def _event(seq: int, kind: EventKind) -> Event:
+    return Event("r1", seq, 0.0, 0.0, kind)
+
+
+@pytest.mark.parametrize(("reason", "waits"), [("disk_full", False), ("workspace_changed", True)])
+async def test_only_a_run_that_waits_for_a_person_ends_the_turn(
+    tmp_path: Path, reason: str, waits: bool
+) -> None:
+    """The editor shows why a run is suspended; if it continues by itself, the turn goes on to its answer."""
+    world, updates = Suspended(reason), RunUpdates("r1", tmp_path, {})
+    client = editor = cast("Any", world)
+    turn = Turn(client, editor, "s1", "r1", updates, folder=tmp_path, patience_seconds=60.0)
+    returned: list[str] = []
+
+    async def follow() -> None:
+        returned.append(await turn.follow())
+
+    with anyio.fail_after(60):
+        async with anyio.create_task_group() as group:
+            group.start_soon(follow)
+            await anyio.wait_all_tasks_blocked()
+            assert MESSAGE in world.shown
+            assert bool(returned) is waits
+            world.resumed.set()
+    assert returned == ["end_turn"]
+    assert turn.ended is not waits

@@ -148,6 +148,26 @@ async def test_a_run_that_ends_takes_its_question_along(world: McpWorld) -> None
     assert (await world.call("order", text="one", answer="small")).reason == CALL_CUT
 
 
+@pytest.mark.parametrize("said", ["no such order", "Connection closed"])
+async def test_an_error_of_a_live_server_is_no_lost_connection(said: str, world: McpWorld) -> None:
+    """A server's error fails the call with its message, also if it has the code and the words of a closed connection; the
+    next call can ask a question, because none is in progress any more."""
+    await world.use(in_memory)
+    rejected = await world.call("reject", text=said)
+    assert (rejected.reason, rejected.error) == ("MCP_ERROR", f"the server rejected the call: {said}")
+    assert isinstance((await world.call("order", text="one")).request, InputRequest)
+
+
+async def test_a_response_whose_stream_ends_is_an_unknown_outcome(world: McpWorld, tmp_path: Path) -> None:
+    """A server that drops the HTTP response of a call leaves its outcome unknown at once."""
+    async with reached("http", tmp_path) as opened:
+        await world.use(opened)
+        cut = await world.call("die")
+        assert cut.reason == CALL_CUT
+        assert "SSE stream ended without a response" in cut.error
+        world.servers.adopt((), ())
+
+
 @needs_bubblewrap
 async def test_a_server_that_dies_is_restarted_and_its_call_is_cut(world: McpWorld) -> None:
     """The call in progress has an unknown outcome; the tools stay, and the next call waits for the new process."""

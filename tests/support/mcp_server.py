@@ -15,6 +15,7 @@ import anyio
 import mcp_types as types
 from mcp.server.lowlevel.server import Server
 from mcp.server.stdio import stdio_server
+from mcp.shared.exceptions import MCPError
 
 TEXT = {"type": "object", "properties": {"text": {"type": "string", "maxLength": 100}}, "required": ["text"]}
 NOTHING = {"type": "object", "properties": {}}
@@ -72,6 +73,10 @@ async def die(_context: Any, _arguments: dict[str, Any]) -> str:
     os._exit(3)
 
 
+async def reject(_context: Any, arguments: dict[str, Any]) -> str:
+    raise MCPError(types.CONNECTION_CLOSED, str(arguments["text"]))
+
+
 async def fill(_context: Any, arguments: dict[str, Any]) -> str:
     return "0123456789" * (int(arguments["bytes"]) // 10)
 
@@ -120,6 +125,7 @@ TOOLS: dict[str, tuple[Work, dict[str, Any], str]] = {
     "wait": (wait, NOTHING, "Waits until it is cancelled."),
     "hang": (hang, NOTHING, "Does not obey."),
     "die": (die, NOTHING, "Ends the server."),
+    "reject": (reject, TEXT, "Is an error of the protocol."),
     "fill": (fill, SIZE, "Returns much."),
     "work": (work, NOTHING, "Reports progress."),
     "order": (order, TEXT, "Asks."),

@@ -12,7 +12,9 @@ from mcp.shared.exceptions import MCPError
 from pydantic import ValidationError
 
 from aeond import __version__
+from aeond.capabilities.mcp.calls import cut
 from aeond.capabilities.mcp.foreign_text import clean
+from aeond.capabilities.mcp.tool import McpTool
 from aeond.capabilities.mcp.wire import OBEY_SECONDS, Wire
 from aeond.domain.values import JsonObject
 from aeond.errors import ToolError
@@ -24,6 +26,10 @@ MAX_TOOLS: Final = 128
 MAX_PAGES: Final = 16
 MAX_VALUES: Final = 20
 MAX_VALUE_CHARS: Final = 200
+_CLOSED: Final = "Connection closed"
+"""The SDK's message for the requests of a closed connection."""
+_STREAM_ENDED: Final = "SSE stream "
+"""How the SDK's messages begin for a response whose stream ended before it."""
 
 Elicit = Callable[[types.ElicitRequestFormParams], Awaitable[types.ElicitResult]]
 Reference = types.PromptReference | types.ResourceTemplateReference
@@ -74,23 +80,33 @@ class Connection:
                 break
         return found[:MAX_TOOLS]
 
-    async def call(self, tool: str, arguments: JsonObject, on_progress: ProgressFnT) -> types.CallToolResult:
-        """The result of a call. Cancelling it tells the server to stop. ToolError (MCP_ERROR) if the server rejects it or
-        its result has no valid form; MCPError with CONNECTION_CLOSED if the connection is lost meanwhile."""
-        params = types.CallToolRequestParams(name=tool, arguments=dict(arguments))
+    async def call(
+        self, tool: McpTool, arguments: JsonObject, on_progress: ProgressFnT
+    ) -> types.CallToolResult:
+        """The result of a call. Cancelling it tells the server to stop. ToolError: MCP_ERROR if the server rejects it or
+        its result has no valid form, CALL_CUT if its response can no longer arrive."""
+        params = types.CallToolRequestParams(name=tool.name, arguments=dict(arguments))
         try:
             return await self._session.send_request(
                 types.CallToolRequest(params=params), types.CallToolResult, progress_callback=on_progress
             )
         except MCPError as error:
-            if error.code == types.CONNECTION_CLOSED:
-                raise
-            if "Session terminated" in error.message:  # the SDK's word for a server that has lost the session
-                self.wire.fail("the server has ended the session")
-            message = f"the server rejected the call: {clean(error.message, 500)}"
-            raise ToolError(message, reason="MCP_ERROR") from error
+            raise await self._failure(tool, error) from error
         except ValidationError as error:
             raise ToolError("the server's result has no valid form", reason="MCP_ERROR") from error
+
+    async def _failure(self, tool: McpTool, error: MCPError) -> ToolError:
+        """The SDK reports a lost response with the code that JSON-RPC gives to any error of a server: only its words
+        distinguish them, and a server can use these, too."""
+        said = clean(error.message, 500)
+        if error.code == types.CONNECTION_CLOSED and error.message.startswith(_STREAM_ENDED):
+            return cut(tool.spec.name, said)
+        if closed(error) and not await self.responds():
+            self.wire.fail("")
+            return cut(tool.spec.name, clean(await self.wire.why(), 300))
+        if "Session terminated" in error.message:  # the SDK's word for a server that has lost the session
+            self.wire.fail("the server has ended the session")
+        return ToolError(f"the server rejected the call: {said}", reason="MCP_ERROR")
 
     async def responds(self) -> bool:
         """Whether the server answers a ping in time."""
@@ -143,6 +159,11 @@ class Connection:
     async def _heard(self, message: object) -> None:
         if isinstance(message, types.ToolListChangedNotification):
             self.changed.set()
+
+
+def closed(error: BaseException) -> bool:
+    """Whether the error has the form of the SDK's for a closed connection."""
+    return isinstance(error, MCPError) and error.code == types.CONNECTION_CLOSED and error.message == _CLOSED
 
 
 def _variables(template: str) -> Sequence[str]:

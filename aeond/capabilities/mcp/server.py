@@ -18,7 +18,7 @@ from mcp.shared.exceptions import MCPError
 from pydantic import ValidationError
 
 from aeond.capabilities.mcp.calls import PendingCall, cut
-from aeond.capabilities.mcp.connection import Connection, completable
+from aeond.capabilities.mcp.connection import Connection, closed, completable
 from aeond.capabilities.mcp.foreign_text import clean
 from aeond.capabilities.mcp.forms import question_of, result_of
 from aeond.capabilities.mcp.settings import ServerSettings
@@ -145,7 +145,7 @@ class Server:
                     async with Connection(wire, self._elicit) as connection:
                         await self._serve(connection)
                 except (MCPError, TimeoutError, RuntimeError, ValidationError) as error:
-                    wire.fail("" if _closed(error) else f"it gave no valid answer: {_said(error)}")
+                    wire.fail("" if closed(error) else f"it gave no valid answer: {_said(error)}")
                 return clean(await wire.why(), 500)
         except Exception as error:  # boundary: whatever a server makes the SDK raise
             log.debug("MCP server %s", self.settings.name, exc_info=True)
@@ -221,15 +221,12 @@ class Server:
     async def _perform(self, connection: Connection, tool: McpTool, call: PendingCall) -> None:
         try:
             with call.scope:
-                result = await connection.call(tool.name, call.arguments, self._progress_of(call))
+                result = await connection.call(tool, call.arguments, self._progress_of(call))
                 if result.is_error:
                     raise await self._failure(connection, tool, call, result)
                 call.end(output_of(result, tool.spec))
         except AeondError as error:
             call.fail(error)
-        except MCPError:
-            await connection.wire.lost.wait()  # the caller that waits for it knows why
-            await anyio.sleep_forever()
         finally:
             self._active.discard(call)
             self._held = {key: held for key, held in self._held.items() if held is not call}
@@ -275,10 +272,6 @@ class Server:
 
 def _first(error: BaseException) -> BaseException:
     return _first(error.exceptions[0]) if isinstance(error, BaseExceptionGroup) else error
-
-
-def _closed(error: BaseException) -> bool:
-    return isinstance(error, MCPError) and error.code == types.CONNECTION_CLOSED
 
 
 def _said(error: BaseException) -> str:

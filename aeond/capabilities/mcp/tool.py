@@ -36,8 +36,8 @@ class McpTool:
     tool_code: ToolCode
 
     async def execute(self, arguments: JsonObject, context: ToolContext) -> ToolAnswer:
-        """The server's result, or its question. Raises ToolError: CALL_CUT if the server is gone, MCP_SERVER_DOWN if it
-        does not run, MCP_TOOL_FAILED or MCP_ERROR as the server reports."""
+        """The server's result, or its question. Raises ToolError: CALL_CUT if the server or its response is lost,
+        MCP_SERVER_DOWN if it does not run, MCP_TOOL_FAILED or MCP_ERROR as the server reports."""
         return await self.server.call(self, arguments, context)
 
     def holds(self, arguments: JsonObject, context: ToolContext) -> bool:

@@ -4,10 +4,15 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from itertools import pairwise
 
+import anyio
+from mcp.shared.memory import create_client_server_memory_streams
+
 from aeond.capabilities.mcp.server import MAX_FAILURES
 from aeond.capabilities.mcp.wire import Wire
+from aeond.domain.tools import CALL_CUT, ToolResult
 from aeond.errors import ToolError
 from tests.support.doubles import ManualClock
+from tests.support.mcp_server import server
 from tests.support.mcp_world import mcp_world
 from tests.support.surfaces import wait_until
 
@@ -38,3 +43,46 @@ async def test_restarts_back_off_and_end() -> None:
         assert (await world.call("echo", text="hi")).reason == "TOOL_NOT_FOUND"
         await world.use(broken)
         assert len(tries) == MAX_FAILURES + 1
+
+
+async def test_a_session_that_ends_is_a_lost_connection() -> None:
+    """A server whose messages end, without a sign of the transport, leaves the outcome of its call unknown, and is connected
+    again."""
+    servers: list[anyio.CancelScope] = []
+
+    async def last_words() -> str:
+        return "it has left"
+
+    @asynccontextmanager
+    async def ending() -> AsyncIterator[Wire]:
+        async with (
+            create_client_server_memory_streams() as (ours, theirs),
+            anyio.create_task_group() as tasks,
+        ):
+
+            async def serve() -> None:
+                made = server()
+                with anyio.CancelScope() as scope:
+                    servers.append(scope)
+                    await made.run(*theirs, made.create_initialization_options())
+
+            tasks.start_soon(serve)
+            yield Wire(ours, last_words)
+            tasks.cancel_scope.cancel()
+
+    results: list[ToolResult] = []
+    async with mcp_world() as world:
+        await world.use(ending)
+
+        async def call() -> None:
+            results.append(await world.call("wait"))
+
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(call)
+            await wait_until(lambda: bool(world.updates))
+            servers[0].cancel()
+        (cut,) = results
+        assert cut.reason == CALL_CUT
+        assert "it has left" in cut.error
+        assert (await world.call("echo", text="again")).data == "again"
+        assert len(servers) == 2

@@ -6,6 +6,22 @@ from typing import Any, Final
 
 from aeond.domain.values import short_line
 
+_EXACT: Final = frozenset(
+    {
+        *("const", "default", "enum", "examples", "pattern", "required"),
+        *("$anchor", "$dynamicAnchor", "$dynamicRef", "$id", "$ref"),
+    }
+)
+"""The keywords of a schema whose texts are compared with others: altered, they would mean something else."""
+
+_BY_NAME: Final = frozenset(
+    {
+        *("$defs", "definitions", "properties", "patternProperties"),
+        *("dependencies", "dependentRequired", "dependentSchemas"),
+    }
+)
+"""The keywords whose members are named by the author of a schema, also with names that are keywords elsewhere."""
+
 _ESCAPES: Final = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|[@-_])")
 
 
@@ -15,12 +31,22 @@ def clean(text: object, most: int) -> str:
     return short_line("".join(c if c.isprintable() else " " for c in plain), most)
 
 
-def clean_schema(value: Any, most: int) -> Any:
-    """A JSON value with every text in it cleaned, those in names of fields excepted."""
-    if isinstance(value, str):
-        return clean(value, most)
-    if isinstance(value, Mapping):
-        return {name: clean_schema(part, most) for name, part in value.items()}
-    if isinstance(value, Sequence):
-        return [clean_schema(part, most) for part in value]
-    return value
+def clean_schema(schema: Any, most: int) -> Any:
+    """A JSON Schema with every text for readers cleaned. Names, patterns, references and values stay as they are."""
+    if isinstance(schema, str):
+        return clean(schema, most)
+    if isinstance(schema, Mapping):
+        return {keyword: _cleaned(keyword, part, most) for keyword, part in schema.items()}
+    if isinstance(schema, Sequence):
+        return [clean_schema(part, most) for part in schema]
+    return schema
+
+
+def _cleaned(keyword: str, part: Any, most: int) -> Any:
+    if keyword in _EXACT:
+        return part
+    if keyword in _BY_NAME and isinstance(part, Mapping):
+        return {
+            name: clean_schema(one, most) if isinstance(one, Mapping) else one for name, one in part.items()
+        }
+    return clean_schema(part, most)

@@ -29,3 +29,23 @@ def test_texts_in_a_schema_are_cleaned_wherever_they_are() -> None:
     }
     cleaned = {"properties": {"a": {"description": "x y", "minimum": 1}}, "required": ["a"], "extra": True}
     assert clean_schema(schema, 20) == cleaned
+
+
+def test_texts_that_are_compared_stay_as_they_are() -> None:
+    """Patterns, values, references and names keep their length and their blanks; a field that has the name of a keyword is
+    cleaned as any other."""
+    exact = {
+        "pattern": f"^(?:{'a' * 30})$",
+        "enum": ["a  b", "\t", {"title": "two  blanks"}],
+        "const": "a\nb",
+        "default": {"description": "a  b"},
+        "$ref": f"#/$defs/{'n' * 30}",
+        "required": ["two  blanks"],
+        "dependentRequired": {"two  blanks": ["a  b"]},
+    }
+    assert clean_schema(exact, 20) == exact
+    fields = {name: {"description": "x\x1b[2Jy"} for name in ("pattern", "enum", "two  blanks")}
+    cleaned = {name: {"description": "x y"} for name in fields}
+    for keyword in ("properties", "$defs", "dependentSchemas"):
+        assert clean_schema({"anyOf": [{keyword: fields}]}, 20) == {"anyOf": [{keyword: cleaned}]}
+    assert clean_schema({"properties": "x\x1b[2Jy"}, 20) == {"properties": "x y"}

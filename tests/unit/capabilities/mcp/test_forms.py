@@ -21,6 +21,14 @@ def test_a_choice_becomes_options() -> None:
     assert result_of(asked, "blue") == types.ElicitResult(action="accept", content={"colour": "blue"})
 
 
+def test_choices_are_answered_as_the_server_wrote_them() -> None:
+    """The value of a choice reaches the server with its own blanks."""
+    asked = form(unit={"type": "string", "enum": ["a  b", "c"]})
+    question = question_of("paint", "paint_mix", asked)
+    assert question.options == ("a  b", "c", DECLINED)
+    assert not CompiledSchema(question.schema).problems("a  b")
+
+
 def test_a_single_field_is_asked_for_its_value() -> None:
     """The answer to a form with one field is the value of that field, or declines."""
     asked = form(count={"type": "integer", "minimum": 1})

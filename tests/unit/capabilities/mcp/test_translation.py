@@ -6,6 +6,7 @@ import pytest
 from aeond.capabilities.mcp.settings import ServerSettings
 from aeond.capabilities.mcp.translation import MAX_SCHEMA_BYTES, output_of, spec_of, text_of, tool_name
 from aeond.domain.tools import Effect
+from aeond.schemas.compiled import CompiledSchema
 from tests.support.mcp_world import in_memory
 
 SETTINGS = ServerSettings("files", in_memory)
@@ -38,6 +39,19 @@ def test_open_schemas_are_closed() -> None:
     """Arguments that the schema does not name are rejected, whatever the server says."""
     tool = types.Tool(name="read", input_schema={"type": "object", "additionalProperties": True})
     assert spec_of(tool, SETTINGS, (), "").input_schema["additionalProperties"] is False
+
+
+def test_long_patterns_and_values_with_blanks_keep_their_meaning() -> None:
+    """A pattern of more characters than a description may have is complete, and a value with two blanks stays valid."""
+    date = r"^(?:\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01]))$"
+    fields = {
+        "when": {"type": "string", "pattern": "|".join([date] * 6)},
+        "unit": {"type": "string", "enum": ["a  b"]},
+    }
+    tool = types.Tool(name="read", input_schema={"type": "object", "properties": fields})
+    schema = CompiledSchema(spec_of(tool, SETTINGS, (), "").input_schema)
+    assert not schema.problems({"when": "2026-11-28", "unit": "a  b"})
+    assert schema.problems({"when": "2026-11-32"})
 
 
 def test_large_schemas_are_refused() -> None:

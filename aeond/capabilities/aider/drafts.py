@@ -24,6 +24,8 @@ AIDER: Final = "aider"
 MAX_DIFF_CHARS: Final = 32 << 10
 MAX_TEST_CHARS: Final = 4_000
 MAX_SUBJECT_CHARS: Final = 72
+MAX_NAMES: Final = 20
+MAX_NAME_CHARS: Final = 200
 
 
 @asynccontextmanager
@@ -74,14 +76,23 @@ def call_key(arguments: Editing, context: ToolContext) -> str:
     return f"{context.call_id}:{sha256(arguments.model_dump_json().encode()).hexdigest()}"
 
 
-def notes_of(refused: Sequence[str], refusals: Sequence[str], *, stopped: bool = False) -> str:
+def notes_of(left_out: Mapping[str, str], refusals: Sequence[str], *, stopped: bool = False) -> str:
     """What a person should know besides the changes: files that were left out, and why the model refused."""
     notes = [
-        f"left out, because the names can run code or hold keys: {', '.join(refused)}" if refused else "",
+        *(
+            f"left out, because {reason}: {_listed(left_out, reason)}"
+            for reason in sorted({*left_out.values()})
+        ),
         f"the model refused: {refusals[-1]}" if refusals else "",
         "Aider was stopped" if stopped else "",
     ]
     return "; ".join(filter(None, notes))
+
+
+def _listed(left_out: Mapping[str, str], reason: str) -> str:
+    names = sorted(name for name, why in left_out.items() if why == reason)
+    shown = [f"{name!r:.{MAX_NAME_CHARS}}" for name in names[:MAX_NAMES]]
+    return ", ".join(shown) + (f" and {len(names) - MAX_NAMES} more" if len(names) > MAX_NAMES else "")
 
 
 def outcome_of(before: Ended | None, after: Ended | None) -> dict[str, object] | None:

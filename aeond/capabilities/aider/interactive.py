@@ -32,7 +32,8 @@ SESSION_SECONDS: Final = 12 * 3_600.0
 END_SECONDS: Final = 600.0
 MAX_SHOWN_INPUTS: Final = 20
 MAX_INPUT_CHARS: Final = 200
-NOTHING: Final = "Nothing was changed."
+NOTHING_CHANGED: Final = "Nothing was changed."
+NOTHING_PROPOSED: Final = "None of the changes can be proposed."
 
 
 class Summary(RootModel[str]):
@@ -76,8 +77,9 @@ def interactive_tool(
             files, read = chosen(copy, arguments)
             order = Order(copy.folder, arguments.task, files, read, tuple(arguments.test), SESSION_SECONDS)
             done, refusals = await workbench.work_at_terminal(order, metered(grant), terminal)
-            found, refused = await threads.run(lambda _stopped: copy.changes(done.changed))
-            text = _summary(done, copy, found, notes_of(refused, refusals))
+            found, left_out = await threads.run(lambda _stopped: copy.changes(done.changed))
+            nothing = NOTHING_PROPOSED if left_out else NOTHING_CHANGED
+            text = _summary(done, copy, found, nothing, notes_of(left_out, refusals))
             if not found:
                 return ToolOutput(Summary(text))
             proposal = drafted(arguments, context, _message(arguments, done), found, {"text": text})
@@ -92,7 +94,9 @@ def _output(proposal: Proposal) -> ToolOutput[Summary]:
     return ToolOutput(Summary(proposal.result["text"]), (effect,))
 
 
-def _summary(done: TerminalDone, copy: Worktree, found: Sequence[FileProposal], notes: str) -> str:
+def _summary(
+    done: TerminalDone, copy: Worktree, found: Sequence[FileProposal], nothing: str, notes: str
+) -> str:
     asked = [
         " ".join(text.split())[:MAX_INPUT_CHARS]
         for text in done.inputs
@@ -100,7 +104,7 @@ def _summary(done: TerminalDone, copy: Worktree, found: Sequence[FileProposal], 
     ]
     parts = [
         "Asked of Aider:\n" + "\n".join(f"- {text}" for text in asked[:MAX_SHOWN_INPUTS]) if asked else "",
-        f"Proposed changes of {', '.join(one.path for one in found)}." if found else NOTHING,
+        f"Proposed changes of {', '.join(one.path for one in found)}." if found else nothing,
         _tested(done.after),
         f"Note: {notes}" if notes else "",
         whole_diff(copy, found).rstrip("\n"),

@@ -143,16 +143,17 @@ class Editor:
             files, read = chosen(copy, arguments)
             order = Order(copy.folder, arguments.task, files, read, tuple(arguments.test), self._seconds)
             done, refusals = await self._workbench.work(order, self._metered(grant), show)
-            found, refused = await threads.run(lambda _stopped: copy.changes(done.changed))
+            found, left_out = await threads.run(lambda _stopped: copy.changes(done.changed))
+            note = notes_of(left_out, refusals, stopped=done.aider.stopped)
             if not found:
-                raise _nothing(done, refusals)
+                raise _nothing(done, refusals, note if left_out else "")
             message = message_of(arguments.task)
             result = {
                 "files": [one.path for one in found],
                 "message": message,
                 "diff": whole_diff(copy, found),
                 "test": outcome_of(done.before, done.after),
-                "note": notes_of(refused, refusals, stopped=done.aider.stopped),
+                "note": note,
             }
         proposal = drafted(arguments, context, message, found, result)
         await threads.run(lambda _stopped: self._proposals.keep(proposal))
@@ -253,7 +254,9 @@ def _changed(path: str) -> ToolError:
     )
 
 
-def _nothing(done: Done, refusals: Sequence[str]) -> ToolError:
+def _nothing(done: Done, refusals: Sequence[str], note: str) -> ToolError:
+    if note:
+        return ToolError(f"none of Aider's changes can be proposed: {note}", reason="NOTHING_CHANGED")
     said = done.aider.output.strip()[-500:]
     if refusals:
         return ToolError(f"the model refused to answer ({refusals[-1]}): {said}", reason=refusals[-1])

@@ -7,7 +7,7 @@ holds keys. All functions block.
 import os
 import shutil
 import stat
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
@@ -29,6 +29,14 @@ MAX_SMALL_FILES: Final = 6
 MAX_SMALL_BYTES: Final = 12_000
 NEAREST: Final = 3
 _CONFIGURES: Final = (".env", ".env.local")
+
+# Why files are left out of a proposal.
+DANGEROUS: Final = "the names can run code or hold keys"
+NO_NAME: Final = "the names are no paths of files in the folder"
+IRREGULAR: Final = "they are links or no regular files"
+REPLACED: Final = "a file or link is where a folder was"
+TOO_LARGE: Final = f"they are larger than {MAX_FILE_BYTES >> 20} MiB"
+TOO_MANY: Final = f"a proposal has at most {MAX_CHANGED} files"
 
 
 def kept(name: str) -> bool:
@@ -59,8 +67,12 @@ def packed(workspace: str, listed: frozenset[str] | None) -> bytes:
 def _wanted(listed: frozenset[str] | None) -> Callable[[str], bool]:
     if listed is None:
         return kept
-    folders = {str(above) for name in listed for above in PurePosixPath(name).parents}
+    folders = _folders_of(listed)
     return lambda name: (name in listed or name in folders) and kept(name)
+
+
+def _folders_of(names: Iterable[str]) -> frozenset[str]:
+    return frozenset(str(above) for name in names for above in PurePosixPath(name).parents)
 
 
 class Worktree:
@@ -73,26 +85,40 @@ class Worktree:
             for path in folder.rglob("*")
             if path.is_file() and not path.is_symlink()
         }
+        self._folders = _folders_of(self.before)
 
-    def changes(self, names: Sequence[str]) -> tuple[list[FileProposal], list[str]]:
-        """The changes of those files that a proposal may have, sorted, and the names of the others. Its content is not
-        trusted. ToolError (reason PROPOSAL_TOO_LARGE)."""
-        if len(names) > MAX_CHANGED:
-            raise ToolError(f"Aider changed {len(names)} files, too many", reason="PROPOSAL_TOO_LARGE")
-        found: list[FileProposal] = []
-        refused: list[str] = []
-        for name in sorted(set(names)):
+    def changes(self, names: Sequence[str]) -> tuple[list[FileProposal], Mapping[str, str]]:
+        """The changes of those files that a proposal may have, sorted, and why the others are left out, by their names. Its
+        content is not trusted. Of too many changes, those of files that exist come first and deletions last, so that no
+        file is deleted whose new place is left out."""
+        written: list[FileProposal] = []
+        deleted: list[FileProposal] = []
+        left_out: dict[str, str] = {}
+        for name in sorted(set(names), key=lambda name: (name not in self.before, name)):
             before = self.before.get(name)
-            if not (kept(name) and _is_below(name)):
-                refused.append(name)
+            try:
+                after = self._content(name)
+            except _UnfitError as error:
+                left_out[name] = str(error)
                 continue
-            after = self._content(name)
-            if after != before:
-                found.append(proposed(name, NO_FILE if before is None else identity_of(before), after))
-        return found, refused
+            if after == before:
+                continue
+            if after is not None and len(written) == MAX_CHANGED:
+                left_out[name] = TOO_MANY
+                continue
+            change = proposed(name, NO_FILE if before is None else identity_of(before), after)
+            (deleted if after is None else written).append(change)
+        room = MAX_CHANGED - len(written)
+        left_out |= {one.path: TOO_MANY for one in deleted[room:]}
+        return sorted((*written, *deleted[:room]), key=lambda one: one.path), left_out
 
     def _content(self, name: str) -> bytes | None:
-        """The content of a regular file that no link leads to; None if there is none."""
+        """The content of a regular file that no link leads to; None if there is none. _UnfitError if it cannot be a part of a
+        proposal."""
+        if not kept(name):
+            raise _UnfitError(DANGEROUS)
+        if not _is_below(name):
+            raise _UnfitError(NO_NAME)
         here = os.open(self.folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
             *above, last = PurePosixPath(name).parts
@@ -105,19 +131,34 @@ class Worktree:
             opened = os.open(last, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=here)
         except FileNotFoundError:
             return None
+        except NotADirectoryError as error:  # of a link, too: its target is another folder
+            raise _UnfitError(REPLACED) from error
         except OSError as error:
-            raise ToolError(f"{name!r:.200} is no regular file", reason="PROPOSAL_INVALID") from error
+            raise _UnfitError(IRREGULAR) from error
         finally:
             os.close(here)
-        with os.fdopen(opened, "rb") as file:
-            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-                raise ToolError(f"{name!r:.200} is no regular file", reason="PROPOSAL_INVALID")
+        try:
+            return self._read(name, opened)
+        finally:
+            os.close(opened)
+
+    def _read(self, name: str, opened: int) -> bytes | None:
+        mode = os.fstat(opened).st_mode
+        if stat.S_ISDIR(mode) and name in self.before:
+            return None  # the files in the folder have names of their own
+        if not stat.S_ISREG(mode):
+            raise _UnfitError(IRREGULAR)
+        if name in self._folders:  # apply_changes deletes files, and no folders
+            raise _UnfitError(REPLACED)
+        with os.fdopen(opened, "rb", closefd=False) as file:
             content = file.read(MAX_FILE_BYTES + 1)
         if len(content) > MAX_FILE_BYTES:
-            raise ToolError(
-                f"{name!r:.200} is larger than {MAX_FILE_BYTES >> 20} MiB", reason="PROPOSAL_TOO_LARGE"
-            )
+            raise _UnfitError(TOO_LARGE)
         return content
+
+
+class _UnfitError(Exception):
+    """Why a file cannot be a part of a proposal."""
 
 
 @contextmanager
@@ -154,7 +195,14 @@ def context_files(tree: Worktree, task: str, test: Sequence[str]) -> tuple[tuple
 
 def _is_below(name: str) -> bool:
     path = PurePosixPath(name)
-    return name == str(path) and bool(path.parts) and not path.is_absolute() and ".." not in path.parts
+    is_text = "\0" not in name and name.encode(errors="ignore").decode() == name
+    return (
+        is_text
+        and name == str(path)
+        and bool(path.parts)
+        and not path.is_absolute()
+        and ".." not in path.parts
+    )
 
 
 def _named(name: str, said: str) -> bool:

@@ -34,22 +34,34 @@ class Worktree:
         exclude = Path(self._folder, ".git", "info", "exclude")
         exclude.parent.mkdir(exist_ok=True)
         exclude.write_text("".join(f"{line}\n" for line in (".aider*", *IGNORED)), encoding="utf-8")
-        self._git("add", "--all")
+        self.mark()
+
+    def mark(self) -> None:
+        """Lets all files count as unchanged in their present state."""
+        self._add()
         self._git("commit", "--quiet", "--no-verify", "--allow-empty", "-m", "Before")
         self._first = self._git("rev-parse", "HEAD").strip()
 
     def changed(self) -> list[str]:
-        """The paths of the files that differ from the first commit."""
-        self._git("add", "--all")
+        """The paths of the files that differ from those that were marked last."""
+        Path(self._folder, ".git", "index.lock").unlink(
+            missing_ok=True
+        )  # of a git that was killed with Aider
+        self._add()
         listing = ("diff", "--cached", "--name-only", "--no-renames", "--no-ext-diff", "-z", self._first)
         return [name for name in self._git(*listing).split("\0") if name]
+
+    def _add(self) -> None:
+        """All files but those that git cannot read, and folders that are repositories without a commit."""
+        self._git("add", "--all", "--ignore-errors", failures=1)
 
     def subjects(self, most: int) -> list[str]:
         """The first lines of the messages of later commits, the oldest first."""
         span = f"{self._first}..HEAD"
         return self._git("log", "--reverse", f"--max-count={most}", "--format=%s", span).splitlines()
 
-    def _git(self, *words: str) -> str:
+    def _git(self, *words: str, failures: int = 0) -> str:
+        """The output. OSError for an exit code above `failures`."""
         done = subprocess.run(
             ["git", *words],  # noqa: S607 - found on the path of the sandbox
             cwd=self._folder,
@@ -59,6 +71,6 @@ class Worktree:
             check=False,
             timeout=GIT_SECONDS,
         )
-        if done.returncode:
+        if not 0 <= done.returncode <= failures:
             raise OSError(f"git {words[0]} failed: {done.stderr[-500:].decode(errors='replace')}")
         return os.fsdecode(done.stdout)

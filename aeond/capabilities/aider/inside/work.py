@@ -52,6 +52,7 @@ def work(order: Any, connection: Connection) -> Mapping[str, Any]:
     worktree = Worktree(folder)
     worktree.begin()
     before = tested(test, folder, order["test_seconds"]) if test else None
+    worktree.mark()  # what the test writes is no change of Aider
     failure = before["output"][-MAX_FAILURE_CHARS:] if before and before["exit_code"] else ""
     done = aider(order, serve(connection), failure)
     changed = worktree.changed()

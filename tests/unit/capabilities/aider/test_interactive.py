@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import anyio
+import pytest
 
 from aeond.domain.runs.budgets import Amounts, Grant
 from aeond.domain.tools import ToolResult
@@ -52,6 +53,55 @@ async def test_the_work_of_a_session_is_a_proposal(tmp_path: Path) -> None:
     assert desk.copies == []
     applied = await desk.done("apply_changes", "call2", proposal=effect.target)
     assert applied["files"] == ["calc.py"]
+
+
+@pytest.mark.parametrize(
+    ("left", "note"),
+    [
+        ("ln -s /etc here", "they are links or no regular files: 'here'"),
+        ("rm -r pkg && echo x > pkg", "a file or link is where a folder was: 'pkg', 'pkg/a.py'"),
+        ("truncate -s 2M here", "they are larger than 1 MiB: 'here'"),
+        ("git init --quiet here", ""),
+        ("touch .git/index.lock", ""),
+    ],
+)
+async def test_nothing_that_is_left_in_the_folder_costs_the_session(
+    left: str, note: str, tmp_path: Path
+) -> None:
+    """Links, large files, replaced folders, other repositories and a lock of git are left out, and the rest is proposed."""
+    desk = Desk(tmp_path, [{"text": SAID}])
+    (desk.project / "pkg").mkdir()
+    (desk.project / "pkg/a.py").write_text("a = 1\n", encoding="utf-8")
+    result, _ = await session(desk, [f"/run {left}\r".encode(), b"/exit\r"], task=TASK)
+    assert isinstance(result.data, str), result.error
+    assert "Proposed changes of calc.py." in result.data
+    assert (f"Note: left out, because {note}\n" if note else "") in result.data
+    assert ("Note:" in result.data) is bool(note)
+
+
+async def test_a_file_that_becomes_a_folder_can_be_applied_and_undone(tmp_path: Path) -> None:
+    """The file makes way for the folder when the proposal is applied, and is back after undo."""
+    desk = Desk(tmp_path, [{"text": SAID}])
+    (desk.project / "tool").write_text("old\n", encoding="utf-8")
+    typed = [b"/run rm tool && mkdir tool && echo new > tool/main.py\r", b"/exit\r"]
+    result, _ = await session(desk, typed, task=TASK)
+    (effect,) = result.effects
+    applied = await desk.done("apply_changes", "call2", proposal=effect.target)
+    assert applied["files"] == ["calc.py", "tool", "tool/main.py"]
+    assert desk.hands.text("tool/main.py") == "new\n"
+    await desk.hands.undo()
+    assert desk.hands.text("tool") == "old\n"
+
+
+async def test_a_session_whose_changes_are_all_left_out_says_so(tmp_path: Path) -> None:
+    """Without a proposal the summary names what was left out."""
+    desk = Desk(tmp_path, [{"text": "Nothing to do."}])
+    result, _ = await session(desk, [b"/run ln -s /etc here\r", b"/exit\r"], task=TASK)
+    assert isinstance(result.data, str), result.error
+    assert result.data.endswith(
+        "None of the changes can be proposed.\n\n"
+        "Note: left out, because they are links or no regular files: 'here'"
+    )
 
 
 async def test_the_budget_of_the_step_holds_at_the_terminal(tmp_path: Path) -> None:

@@ -156,6 +156,23 @@ async def test_dangerous_names_are_left_out(tmp_path: Path) -> None:
     assert ".env\n" not in made["test"]["output"]
 
 
+async def test_files_that_the_test_writes_are_no_changes(tmp_path: Path) -> None:
+    """What the test leaves before Aider begins is not proposed, and what Aider makes of it is."""
+    desk = Desk(tmp_path, answers(f"{SAID}\nmade.txt\n```\nx\n```\n"))
+    made = await desk.done("aider", task=TASK, test=["sh", "-c", "touch left.txt made.txt; false"])
+    assert made["files"] == ["calc.py", "made.txt"]
+
+
+async def test_changes_that_are_all_left_out_are_named(tmp_path: Path) -> None:
+    """A call whose changes cannot be proposed fails, and says which they are and why."""
+    desk = Desk(tmp_path, file_answer(".envrc", "touch ran\n"))
+    result = await desk.call("aider", task=TASK)
+    assert (result.reason, result.error) == (
+        "NOTHING_CHANGED",
+        "none of Aider's changes can be proposed: left out, because the names can run code or hold keys: '.envrc'",
+    )
+
+
 async def test_nothing_changed_is_a_failure(tmp_path: Path) -> None:
     """An answer without a change, and a call without a folder, fail with their reasons."""
     desk = Desk(tmp_path, answers("I do not know."))

@@ -1,11 +1,26 @@
 """Private copies, and what is taken back from them."""
 
 import os
+import shutil
 from pathlib import Path
 
 import pytest
 
-from aeond.capabilities.aider.worktrees import MAX_CHANGED, Worktree, clear, context_files, packed, worktree
+from aeond.capabilities.aider.worktrees import (
+    DANGEROUS,
+    IRREGULAR,
+    MAX_CHANGED,
+    MAX_FILE_BYTES,
+    NO_NAME,
+    REPLACED,
+    TOO_LARGE,
+    TOO_MANY,
+    Worktree,
+    clear,
+    context_files,
+    packed,
+    worktree,
+)
 from aeond.errors import ToolError
 
 
@@ -37,35 +52,76 @@ def test_a_folder_that_is_too_large_is_refused(tmp_path: Path) -> None:
 
 
 def test_changes_are_read_without_trust(tmp_path: Path) -> None:
-    """Links, folders and pipes are refused, names outside are left out, and unchanged files are no changes."""
+    """Links, folders, pipes and names outside are left out with the reason, and unchanged files are no changes."""
     tree = Worktree(write(tmp_path, same="1", changed="1", gone="1"))
     write(tmp_path, changed="2", new="3")
     (tmp_path / "gone.py").unlink()
-    found, refused = tree.changes(
-        ["same.py", "changed.py", "gone.py", "new.py", "../x", "/x", ".git/x", "./new.py", "."]
+    os.symlink("/etc/passwd", tmp_path / "link.py")
+    os.mkfifo(tmp_path / "pipe.py")
+    (tmp_path / "folder").mkdir()
+    outside = ["../x", "/x", "//x", "./new.py", ".", "a\0b", "a\udcff"]
+    irregular = ["link.py", "pipe.py", "folder"]
+    found, left_out = tree.changes(
+        ["same.py", "changed.py", "gone.py", "new.py", ".git/x", *outside, *irregular]
     )
     assert [(one.path, one.after) for one in found] == [
         ("changed.py", b"2"),
         ("gone.py", None),
         ("new.py", b"3"),
     ]
-    assert refused == [".", "../x", "./new.py", ".git/x", "/x"]
-    os.symlink("/etc/passwd", tmp_path / "link.py")
-    os.symlink("/etc", tmp_path / "folder")
-    os.mkfifo(tmp_path / "pipe.py")
-    for name in ("link.py", "folder/passwd", "pipe.py"):
-        with pytest.raises(ToolError, match="is no regular file"):
-            tree.changes([name])
+    assert left_out == {
+        ".git/x": DANGEROUS,
+        **dict.fromkeys(outside, NO_NAME),
+        **dict.fromkeys(irregular, IRREGULAR),
+    }
+
+
+def test_a_folder_in_place_of_a_file_is_a_deletion(tmp_path: Path) -> None:
+    """A file that became a folder is deleted, and the files in the folder are new; the deletion comes first."""
+    (tmp_path / "tool").write_text("1", encoding="utf-8")
+    tree = Worktree(tmp_path)
+    (tmp_path / "tool").unlink()
+    (tmp_path / "tool").mkdir()
+    write(tmp_path / "tool", main="2")
+    found, left_out = tree.changes(["tool/main.py", "tool"])
+    assert [(one.path, one.after) for one in found] == [("tool", None), ("tool/main.py", b"2")]
+    assert left_out == {}
+
+
+@pytest.mark.parametrize("link", [False, True])
+def test_a_file_or_link_in_place_of_a_folder_is_left_out(link: bool, tmp_path: Path) -> None:
+    """A folder that became a file or a link stays as it was, with its files, since apply_changes removes no folders."""
+    (tmp_path / "pkg").mkdir()
+    write(tmp_path / "pkg", a="1")
+    tree = Worktree(tmp_path)
+    shutil.rmtree(tmp_path / "pkg")
+    if link:
+        os.symlink("/etc", tmp_path / "pkg")
+    else:
+        (tmp_path / "pkg").write_text("2", encoding="utf-8")
+    found, left_out = tree.changes(["pkg", "pkg/a.py"])
+    assert found == []
+    assert left_out == {"pkg": IRREGULAR if link else REPLACED, "pkg/a.py": REPLACED}
 
 
 def test_changes_are_bounded(tmp_path: Path) -> None:
-    """Too many files, and too large ones, are no proposal."""
-    tree = Worktree(tmp_path)
-    with pytest.raises(ToolError, match="too many"):
-        tree.changes([f"{number}.py" for number in range(MAX_CHANGED + 1)])
-    (tmp_path / "large.py").write_bytes(b"x" * ((1 << 20) + 1))
-    with pytest.raises(ToolError, match="larger than 1 MiB"):
-        tree.changes(["large.py"])
+    """Of too many changes those of files that exist come first, and deletions last; files that are too large are left out."""
+    names = [f"{number}.py" for number in range(MAX_CHANGED - 2)]
+    tree = Worktree(write(tmp_path, a_gone="1", z_changed="1"))
+    (tmp_path / "a_gone.py").unlink()
+    (tmp_path / "large.py").write_bytes(b"x" * (MAX_FILE_BYTES + 1))
+    write(tmp_path, z_changed="2", **{name.removesuffix(".py"): "3" for name in names})
+    found, left_out = tree.changes(["a_gone.py", *names, "large.py", "z_changed.py"])
+    assert [one.path for one in found] == sorted([*names, "a_gone.py", "z_changed.py"])
+    assert left_out == {"large.py": TOO_LARGE}
+    write(tmp_path, x_new="3")
+    found, left_out = tree.changes(["a_gone.py", *names, "x_new.py", "z_changed.py"])
+    assert [one.path for one in found] == sorted([*names, "x_new.py", "z_changed.py"])
+    assert left_out == {"a_gone.py": TOO_MANY}
+    write(tmp_path, y_new="3")
+    found, left_out = tree.changes([*names, "x_new.py", "y_new.py", "z_changed.py"])
+    assert [one.path for one in found] == sorted([*names, "x_new.py", "z_changed.py"])
+    assert left_out == {"y_new.py": TOO_MANY}
 
 
 def test_files_are_found_for_a_task(tmp_path: Path) -> None:

@@ -49,13 +49,15 @@ SCRIPT = {
 class Person:
     """Fills in the forms that a client shows, by a script."""
 
-    def __init__(self, *answers: dict[str, Any] | None) -> None:
+    def __init__(self, *answers: dict[str, Any] | types.ErrorData | None) -> None:
         self.answers = list(answers)  # None declines
         self.asked: list[types.ElicitRequestFormParams] = []
 
-    async def __call__(self, context: Any, params: Any) -> types.ElicitResult:
+    async def __call__(self, context: Any, params: Any) -> types.ElicitResult | types.ErrorData:
         self.asked.append(params)
         answer = self.answers.pop(0)
+        if isinstance(answer, types.ErrorData):
+            return answer
         return types.ElicitResult(action="accept" if answer else "decline", content=answer)
 
 
@@ -168,6 +170,15 @@ async def test_a_form_with_an_invalid_value_is_shown_again(
         first, second = person.asked
         assert second.message.endswith(f"\n\n{first.message}")
         assert second.requested_schema == first.requested_schema
+
+
+async def test_a_client_that_cannot_show_a_form_gets_the_question(stage: Stage) -> None:
+    """The error of a client that declares forms and shows none leaves the run waiting, with its id as the result."""
+    person = Person(types.ErrorData(code=types.INVALID_PARAMS, message="only visits to pages"))
+    async with by_stdio(stage, person, "legacy") as client:
+        result = await client.call_tool("ask", {"request": "Let me choose."})
+    assert text_of(result).startswith("The run asks: Which?")
+    assert state_of(result)["questions"][0]["options"] == ["red", "blue"]
 
 
 async def test_a_form_is_shown_three_times(stage: Stage) -> None:

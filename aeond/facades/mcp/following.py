@@ -1,13 +1,16 @@
 """Follows a run for one call of a tool: progress, questions and approvals, cancellation, the answer."""
 
 import json
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 import anyio
 import mcp_types as types
 from mcp.server.context import ServerRequestContext
+from mcp.shared.exceptions import MCPError
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+from pydantic import ValidationError
 
 from aeond.facades.mcp import consent, results
 from aeond_client import AsyncClient
@@ -143,11 +146,12 @@ def _can_ask(context: Context) -> bool:
 async def _ask(
     client: AsyncClient, context: Context, form: types.ElicitRequestFormParams, state: str
 ) -> bool:
-    """Whether the person has decided; what they said is sent to the daemon. Invalid values are asked for again."""
+    """Whether the person has decided; what they said is sent to the daemon. Invalid values are asked for again. A client
+    that cannot show the form leaves the run waiting."""
     shown = form
     for _ in range(MAX_FORMS):
         result: types.ElicitResult | None = None
-        with anyio.move_on_after(ANSWER_SECONDS):
+        with anyio.move_on_after(ANSWER_SECONDS), suppress(MCPError, ValidationError):
             result = await context.session.elicit_form(
                 shown.message, shown.requested_schema, context.request_id
             )

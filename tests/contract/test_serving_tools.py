@@ -106,6 +106,21 @@ def test_a_tool_without_a_declared_effect_is_asked_about(daemon: DaemonProcess) 
         assert client.call_tool("wipe").reason == "APPROVAL_REQUIRED"
 
 
+def test_a_tool_that_exits_is_a_failed_call(daemon: DaemonProcess) -> None:
+    """A function that calls sys.exit, as parsers of command lines do, fails its call alone; one call at a time leaves room for
+    the next."""
+
+    @tool(effect="read")
+    def leave() -> None:
+        """Leaves."""
+        sys.exit("usage: leave NOW")
+
+    with Client(daemon.socket) as client, ServedTools([leave, greet], socket=daemon.socket, max_calls=1):
+        left = client.call_tool("leave")
+        assert (left.reason, left.error) == ("TOOL_RAISED", "SystemExit: usage: leave NOW")
+        assert client.call_tool("greet", {"name": "Ann"}).data == "Hello, Ann!"
+
+
 def test_a_name_that_is_taken_is_an_error_with_its_place(daemon: DaemonProcess) -> None:
     """Entering raises what the daemon reports: nothing is served under another program's name."""
     with ServedTools([greet], socket=daemon.socket), pytest.raises(AeondError) as raised:

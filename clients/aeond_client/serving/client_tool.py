@@ -1,6 +1,8 @@
 """Tools made of functions: the schemas come from the type hints, the description from the docstring."""
 
 import inspect
+import logging
+import re
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -9,6 +11,8 @@ from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints, overload
 
 from aeond_client.records.tools import ToolSpec
+
+log = logging.getLogger(__name__)
 
 Call = Callable[[dict[str, Any], "CallContext"], Any]
 """Carries out a call; what it returns (a JSON value, a model, or a ToolResult), or a coroutine of that."""
@@ -48,9 +52,13 @@ class CallContext:
             action()
 
     def cancel(self) -> None:
+        """Runs every action; the errors of actions are logged, because the other calls go on."""
         self.cancelled.set()
         for action in self._on_cancel:
-            action()
+            try:
+                action()
+            except Exception:  # the boundary of the program's function
+                log.exception("an action on the cancellation of %s failed", self.call_id)
 
 
 class ToolFailure(Exception):  # noqa: N818 - a result, not an error of the program
@@ -114,6 +122,8 @@ def _tool_of(function: Callable[..., Any], *, effect: str, **more: Any) -> Clien
     properties: dict[str, Any] = {}
     required: list[str] = []
     models: dict[str, Any] = {}
+    definitions: dict[str, Any] = {}
+    results: dict[str, Any] = {}
     context_name = ""
     for parameter in inspect.signature(function).parameters.values():
         if parameter.kind not in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY):
@@ -122,7 +132,7 @@ def _tool_of(function: Callable[..., Any], *, effect: str, **more: Any) -> Clien
         if hint is CallContext:
             context_name = parameter.name
             continue
-        properties[parameter.name] = schema_of(hint, f"{name}: {parameter.name}")
+        properties[parameter.name] = schema_of(hint, f"{name}: {parameter.name}", definitions)
         if hasattr(hint, "model_validate"):
             models[parameter.name] = hint
         if parameter.default is parameter.empty:
@@ -135,6 +145,7 @@ def _tool_of(function: Callable[..., Any], *, effect: str, **more: Any) -> Clien
         }
         return function(**given, **({context_name: context} if context_name else {}))
 
+    output_schema = schema_of(hints.get("return", Any), f"{name}: its result", results)
     spec = ToolSpec(
         name=name,
         description=description,
@@ -144,28 +155,37 @@ def _tool_of(function: Callable[..., Any], *, effect: str, **more: Any) -> Clien
             "properties": properties,
             "required": required,
             "additionalProperties": False,
+            **({"$defs": definitions} if definitions else {}),
         },
-        output_schema=schema_of(hints.get("return", Any), f"{name}: its result"),
+        output_schema={**output_schema, **({"$defs": results} if results else {})},
         **more,
     )
     return ClientTool(spec, call)
 
 
-def schema_of(hint: Any, place: str) -> dict[str, Any]:
-    """The JSON schema of an annotation. TypeError, naming the place, for one that is not supported."""
-    if hasattr(hint, "model_json_schema"):
-        return dict(hint.model_json_schema())
+def schema_of(hint: Any, place: str, definitions: dict[str, Any]) -> dict[str, Any]:
+    """The JSON schema of an annotation; the models in it are added to `definitions`, the `$defs` of the whole schema.
+    TypeError, naming the place, for one that is not supported."""
     if get_origin(hint) is Annotated:
         inner, *notes = get_args(hint)
         described = [note for note in notes if isinstance(note, str)]
-        return {**schema_of(inner, place), **({"description": described[0]} if described else {})}
+        return {
+            **schema_of(inner, place, definitions),
+            **({"description": described[0]} if described else {}),
+        }
+    if hasattr(hint, "model_json_schema"):
+        model = re.sub(r"\W", "_", hint.__name__)
+        schema = dict(hint.model_json_schema(ref_template=f"#/$defs/{model}.{{model}}"))
+        inner_models = schema.pop("$defs", {})
+        definitions.update({f"{model}.{name}": inner_models[name] for name in inner_models})
+        return schema
     origin, parts = get_origin(hint), get_args(hint)
     if origin is Literal:
         return {"enum": list(parts)}
     if origin in (Union, UnionType):
-        return {"anyOf": [schema_of(part, place) for part in parts]}
+        return {"anyOf": [schema_of(part, place, definitions) for part in parts]}
     if origin in (list, dict) and parts:
-        inner = schema_of(parts[-1], place)
+        inner = schema_of(parts[-1], place, definitions)
         key = "items" if origin is list else "additionalProperties"
         return {**_PLAIN[origin], key: inner}
     try:

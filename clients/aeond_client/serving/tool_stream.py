@@ -200,7 +200,7 @@ class ToolStream:
             if isawaitable(returned):
                 returned = self._finish(returned, context)
             return messages.ended(context.call_id, messages.result_of(returned))
-        except Exception as error:  # noqa: BLE001 - the boundary of the program's function
+        except BaseException as error:  # noqa: BLE001 - the boundary of the program's function, which may also call sys.exit
             return messages.ended(context.call_id, messages.failure_of(error))
 
 

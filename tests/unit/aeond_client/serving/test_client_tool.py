@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal
 import pytest
 from pydantic import BaseModel
 
+from aeond.schemas.compiled import CompiledSchema
 from aeond_client.serving.client_tool import CallContext, tool
 from aeond_client.serving.messages import failure_of, result_of
 
@@ -12,6 +13,11 @@ from aeond_client.serving.messages import failure_of, result_of
 class Place(BaseModel):
     city: str
     country: str = "DE"
+
+
+class Trip(BaseModel):
+    stops: list[Place]
+    then: "Trip | None" = None
 
 
 def context() -> CallContext:
@@ -45,15 +51,33 @@ def test_annotations_become_the_schemas() -> None:
 
 
 def test_a_model_of_pydantic_is_validated_and_returned_as_json() -> None:
-    """A parameter of a model class gets an instance, and a returned instance is sent as its data."""
+    """A parameter of a model class gets an instance and keeps its description, and a returned instance is sent as its data."""
 
     @tool
-    def move(to: Place) -> Place:
+    def move(to: Annotated[Place, "the new place"]) -> Place:
         """Moves there."""
         return Place(city=to.city.upper())
 
-    assert move.spec.input_schema["properties"]["to"]["properties"]["city"]["type"] == "string"
+    field = move.spec.input_schema["properties"]["to"]
+    assert (field["properties"]["city"]["type"], field["description"]) == ("string", "the new place")
     assert result_of(move.call({"to": {"city": "Bonn"}}, context())).data == {"city": "BONN", "country": "DE"}
+
+
+def test_models_in_models_are_defined_once_for_the_whole_schema() -> None:
+    """The references of a nested or recursive model lead to its definition, among arguments and in the result."""
+
+    @tool
+    def plan(first: Trip, other: Trip | None = None) -> list[Trip]:
+        """Plans trips."""
+        return [first]
+
+    trip = {"stops": [{"city": "Bonn"}], "then": {"stops": []}}
+    arguments = CompiledSchema(plan.spec.input_schema)
+    assert not arguments.problems({"first": trip, "other": trip})
+    assert arguments.problems({"first": {"stops": [{"town": "Bonn"}]}})
+    result = CompiledSchema(plan.spec.output_schema)
+    assert not result.problems([trip])
+    assert result.problems([{"stops": [{"town": "Bonn"}]}])
 
 
 def test_a_function_may_take_the_context_of_its_call() -> None:
@@ -104,3 +128,13 @@ def test_an_action_on_cancellation_is_never_missed() -> None:
     one.on_cancel(lambda: done.append("after"))
     assert done == ["before", "after"]
     assert one.cancelled.is_set()
+
+
+def test_an_action_on_cancellation_that_fails_stops_no_other() -> None:
+    """The error of an action reaches neither the other actions nor the stream of the tools."""
+    done: list[str] = []
+    one = context()
+    one.on_cancel(lambda: done[1])
+    one.on_cancel(lambda: done.append("second"))
+    one.cancel()
+    assert done == ["second"]

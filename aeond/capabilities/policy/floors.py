@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Final
 
-from aeond.capabilities.policy.protected_names import protected_name
+from aeond.capabilities.policy.protected_names import is_own_code, protected_name
 from aeond.domain.policy import Access, CallFacts, Effect, TargetKind
 from aeond.frozen import frozen
 
@@ -26,7 +26,10 @@ def _protected(facts: CallFacts) -> str:
         if (
             target.kind is TargetKind.FILE
             and target.access in _CHANGES
-            and (name := protected_name(target.name))
+            and (
+                name := protected_name(target.name)
+                or ("the code of aeond" if is_own_code(target.name) else "")
+            )
         ):
             return f"{name} can run code or holds keys"
     return ""

@@ -12,7 +12,8 @@ import stat
 import subprocess
 import sys
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
@@ -22,6 +23,7 @@ import anyio
 from anyio.abc import Process
 
 from aeond.bound_folders import is_folder, open_bound
+from aeond.capabilities.policy.protected_names import own_code
 from aeond.capabilities.sandbox.cgroups import Group, GroupHome
 from aeond.capabilities.sandbox.confinement import landlock
 from aeond.capabilities.sandbox.confinement.process import MAX_TEMPORARY_BYTES, SYSTEM, python_places
@@ -104,7 +106,9 @@ class View:
 
     def __init__(self, stack: contextlib.ExitStack) -> None:
         self._stack = stack
-        self._limited: dict[str, int] = {}
+        self._root = ""
+        self._mounted: dict[str, int] = {}
+        self._covered: list[Path] = []
         self.descriptors: list[int] = []
         self.options = ["--proc", "/proc", "--dev", "/dev"]
         self.options += ["--size", str(MAX_SHARED_BYTES), "--tmpfs", "/dev/shm"]  # noqa: S108 - the sandbox's own
@@ -116,7 +120,7 @@ class View:
     def show(self, workspace: str, hidden: Sequence[Path], conditions: Conditions) -> None:
         """Blocking. Adds the workspace without the hidden places, writable as far as the errand may change it, and as far as
         the user may reach it whose rights it is used with. ToolError (reason WORKSPACE_MISSING, WORKSPACE_CHANGED,
-        SANDBOX_UNAVAILABLE).
+        SANDBOX_UNAVAILABLE, and WORKSPACE_REFUSED if a hidden place does not exist and the errand could create it).
         """
         if workspace:
             _require_python(Workspace.rights_of(workspace))
@@ -124,12 +128,7 @@ class View:
                 folder = self._kept(
                     open_bound(workspace, Workspace.identity_of(workspace), Workspace.rights_of(workspace))
                 )
-                self._bind(folder, workspace, writable=conditions.may_change(""))
-                for path in sorted(filter(None, conditions.writable)):  # a folder before what is below it
-                    self._limit(path, folder, workspace, conditions)
-                for place in hidden:
-                    with contextlib.suppress(FileNotFoundError):  # nothing is there to hide
-                        self._hide(place, folder, workspace, conditions.may_change)
+                self._show(folder, workspace, hidden, conditions)
             except OSError as error:
                 raise ToolError(
                     f"the workspace {workspace} cannot be shown to the sandbox ({error.strerror}):"
@@ -139,50 +138,74 @@ class View:
         self.close()
 
     def add(self, path: str, hidden: Sequence[Path], *, writable: bool) -> None:
-        """Blocking. Adds a folder under its own path, without the hidden places. OSError if there is none."""
+        """Blocking. Adds a folder under its own path, without the hidden places. OSError if there is none, ToolError (reason
+        WORKSPACE_REFUSED) as `show`.
+        """
         folder = self._kept(os.open(path, _PLACE & ~os.O_NOFOLLOW | os.O_DIRECTORY))
-        self._bind(folder, path, writable=writable)
-        for place in hidden:
-            with contextlib.suppress(FileNotFoundError):
-                self._hide(place, folder, path, lambda _: writable)
+        self._show(folder, path, hidden, Conditions({"": writable}))
 
     def close(self) -> None:
         # Read-only last: the mounts above need mount points.
         self.options += ["--remount-ro", "/proc", "--remount-ro", "/dev", "--remount-ro", "/"]
 
-    def _limit(self, path: str, folder: int, workspace: str, conditions: Conditions) -> None:
-        """Mounts a path once more, with a permission of its own, and every folder on the way, which as a mount point
-        cannot be renamed. OSError if it does not exist any more or leads through a link.
+    def _show(self, folder: int, root: str, hidden: Sequence[Path], conditions: Conditions) -> None:
+        """Mounts the folder at `root`, which covers what was mounted below it, and then everything below it that has
+        another permission.
         """
-        here, way = folder, ""
-        for part in path.split("/"):
+        conditions = _without_own_code(conditions, folder, root)
+        self._root, self._mounted, self._covered = root, {"": folder}, []
+        self._bind(folder, root, writable=conditions.may_change(""))
+        for path in sorted(filter(None, conditions.writable)):  # a folder before what is below it
+            self._mount(path.split("/"), conditions)
+        for place in hidden:
+            self._hide(place, conditions)
+
+    def _mount(self, parts: Sequence[str], conditions: Conditions) -> int:
+        """Mounts a path below the root once more, with a permission of its own, and every folder on the way, which as a
+        mount point cannot be renamed. OSError if it does not exist or leads through a link.
+
+        Each is mounted once: a second mount would cover the mounts below it, and show again what these hide.
+        """
+        here, way = self._mounted[""], ""
+        for part in parts:
             way = f"{way}/{part}" if way else part
-            if way in self._limited:
-                here = self._limited[way]
+            if way in self._mounted:
+                here = self._mounted[way]
                 continue
-            here = self._limited[way] = self._kept(os.open(part, _PLACE, dir_fd=here))
+            here = self._mounted[way] = self._kept(os.open(part, _PLACE, dir_fd=here))
             if stat.S_ISLNK(os.fstat(here).st_mode):
                 raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), way)
-            self._bind(here, f"{workspace}/{way}", writable=conditions.may_change(way))
+            self._bind(here, f"{self._root}/{way}", writable=conditions.may_change(way))
+        return here
 
-    def _hide(self, place: Path, folder: int, workspace: str, may_change: Callable[[str], bool]) -> None:
-        """Hides a place if it is below the folder, which other mounts and links may reach by another path.
+    def _hide(self, place: Path, conditions: Conditions) -> None:
+        """Hides a place if it is below the root, which other mounts and links may reach by another path.
 
         Every folder on the way becomes a mount point: these cannot be renamed, so that a later call does not find
-        the place under another name.
+        the place under another name. A missing place cannot be hidden, and what a tool puts there the daemon would
+        trust: refused, unless the tool cannot create it either.
         """
-        facts = os.fstat(folder)
-        above = [one for one in place.parents if is_folder(one, facts)]
-        if not above:
+        facts = os.fstat(self._mounted[""])
+        above = next((one for one in place.parents if is_folder(one, facts)), None)
+        if above is None:
             return
-        *way, last = place.relative_to(above[0]).parts
-        path, here = workspace, folder
-        for part in way:
-            path = f"{path}/{part}"
-            here = self._kept(os.open(part, _PLACE | os.O_DIRECTORY, dir_fd=here))
-            self._bind(here, path, writable=may_change(path.removeprefix(f"{workspace}/")))
-        found = os.lstat(last, dir_fd=here).st_mode
-        path = f"{path}/{last}"
+        below = place.relative_to(above)
+        if any(below.is_relative_to(covered) for covered in self._covered):
+            return
+        *way, last = below.parts
+        try:
+            found = os.lstat(last, dir_fd=self._mount(way, conditions)).st_mode
+        except FileNotFoundError:
+            deepest = max((one for one in self._mounted if below.is_relative_to(one)), key=len)
+            if not conditions.may_change(deepest):
+                return
+            raise ToolError(
+                f"{place} is the daemon's and does not exist, so that a program in {self._root} could create it: create"
+                " it or remove it from the configuration, or choose another workspace",
+                reason="WORKSPACE_REFUSED",
+            ) from None
+        self._covered.append(below)
+        path = f"{self._root}/{below}"
         self.options += ["--tmpfs", path] if stat.S_ISDIR(found) else ["--ro-bind", "/dev/null", path]
 
     def _bind(self, place: int, path: str, *, writable: bool = True) -> None:
@@ -192,6 +215,19 @@ class View:
         self._stack.callback(os.close, descriptor)
         self.descriptors.append(descriptor)
         return descriptor
+
+
+def _without_own_code(conditions: Conditions, folder: int, root: str) -> Conditions:
+    """The conditions without permission to change the code that the daemon runs, where the folder has or is part of it."""
+    facts = os.fstat(folder)
+    closed: dict[str, bool] = {}
+    for place in map(Path, own_code()):
+        above = next((one for one in (place, *place.parents) if is_folder(one, facts)), None)
+        if above is not None:
+            closed["" if above == place else str(place.relative_to(above))] = False
+        elif Path(root).is_relative_to(place):
+            closed[""] = False
+    return replace(conditions, writable={**conditions.writable, **closed}) if closed else conditions
 
 
 def _require_python(rights: UserRights | None) -> None:

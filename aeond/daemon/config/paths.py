@@ -3,11 +3,13 @@
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import field
 from functools import partial
 from itertools import chain
 from pathlib import Path
 
+import aeond
 from aeond.daemon.config.schema import Config
 from aeond.daemon.config.secrets import secret_places
 from aeond.errors import RefusedError
@@ -32,8 +34,10 @@ def usual_build(name: str) -> Path:
     """The default folder of a separate build, such as `engine` for vLLM's environment, `llama` for llama.cpp built for
     this processor, and `aider`: in a checkout, beside our own environment.
     """
-    in_checkout = Path(sys.prefix).parent / f".venv-{name}"
-    if in_checkout.is_dir():
+    checkout = Path(aeond.__file__).parent.parent
+    in_checkout = checkout / f".venv-{name}"
+    # Beside an environment elsewhere, such as one in a home, a tool could make a folder of this name.
+    if Path(sys.prefix).parent == checkout and in_checkout.is_dir():
         return in_checkout
     if is_system():
         return Path(f"/opt/aeond-{name}")
@@ -109,18 +113,26 @@ class Paths:
         as files.
         """
         named = (
-            *(self.state_dir, default_config_file().parent, self.config_file),
-            *(self.engine_dir, self.inner_dir, self.engine_environment, self.aider_environment),
-            self.native_build,
+            self.state_dir,
+            *self._own_folders,
+            self.inner_dir,
+            self.config_file,
             *self.secrets,
             *self.tools,
         )
         return (*(place.resolve() for place in named), *_SHOWN_BY_LINUX)
 
+    @property
+    def _own_folders(self) -> tuple[Path, ...]:
+        """Folders that may be missing: nothing has been built or configured yet."""
+        builds = (self.engine_environment, self.aider_environment, self.native_build)
+        return (default_config_file().parent, self.engine_dir, *builds)
+
     def make(self) -> None:
         """Creates the folders that a daemon needs first, for its own user alone.
 
-        The state folder and the databases in it are closed to other users if they are not. RefusedError (reason
+        The state folder and the databases in it are closed to other users if they are not. In a home, also the folders
+        that the daemon trusts are created, because a tool could otherwise create them. RefusedError (reason
         FOLDER_REFUSED) if that is not possible, (reason FOLDER_NOT_OURS) if another user owns one of them or could
         access a folder that must be private.
         """
@@ -143,6 +155,11 @@ class Paths:
                     " configure another",
                     reason="FOLDER_REFUSED",
                 ) from error
+
+        if not is_system():  # whose folders are outside of homes, where only root creates one
+            for folder in self._own_folders:
+                with suppress(OSError):  # nor can a tool create it then
+                    _make(0o700, folder)
 
     def _databases(self) -> Iterator[Path]:
         """The database files that exist, with their logs."""

@@ -1,7 +1,10 @@
 """The calls that need approval under every policy."""
 
+from pathlib import Path
+
 import pytest
 
+import aeond
 from aeond.capabilities.policy.floors import FLOORS
 from aeond.capabilities.policy.loading import parse_policy
 from aeond.domain.policy import Access, CallFacts, Decision, Effect, Target, TargetKind, Verdict
@@ -18,6 +21,12 @@ def decided(facts: CallFacts) -> Decision:
 def memory(access: Access, **others: object) -> CallFacts:
     target = Target(TargetKind.MEMORY, "door code", access, exists=False)
     return of_class(Effect.MEMORY, targets=(target,), **others)
+
+
+def test_the_code_of_the_daemon_is_changed_with_consent_only() -> None:
+    """A change of a module of aeond needs approval under a policy that allows everything."""
+    found = decided(write(str(Path(aeond.__file__).resolve().parent / "errors.py"), exists=True))
+    assert (found.verdict, "the code of aeond" in found.reason) == (Verdict.ASK, True)
 
 
 def test_untainted_work_needs_no_question() -> None:

@@ -1,8 +1,12 @@
 """Names that run code or hold keys."""
 
+import sys
+from pathlib import Path
+
 import pytest
 
-from aeond.capabilities.policy.protected_names import protected_name
+import aeond
+from aeond.capabilities.policy.protected_names import is_own_code, own_code, protected_name
 
 
 @pytest.mark.parametrize(
@@ -33,6 +37,7 @@ from aeond.capabilities.policy.protected_names import protected_name
             "/etc/profile.d/x.sh",
             "/etc/cron.d/x",
         ),
+        *("/home/a/.local/share/aeond/llama/xllamacpp/__init__.py", "/home/a/w/.venv-llama/aeond-llama.json"),
     ],
 )
 def test_a_protected_name(path: str) -> None:
@@ -54,3 +59,13 @@ def test_a_protected_name(path: str) -> None:
 def test_an_ordinary_name(path: str) -> None:
     """Names that are merely similar are not protected."""
     assert protected_name(path) == ""
+
+
+def test_the_code_of_this_process() -> None:
+    """The packages of this Python and those of aeond are the process's own code; what is beside them is not."""
+    package = Path(aeond.__file__).resolve().parent
+    assert is_own_code(str(package / "main.py"))
+    if not sys.prefix.startswith("/usr"):
+        assert is_own_code(str(Path(sys.prefix, "lib").resolve() / "x.py"))
+    assert not is_own_code(f"{package}-notes/x.py")
+    assert not any(place.startswith("/usr/") for place in own_code())

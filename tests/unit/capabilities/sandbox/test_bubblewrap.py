@@ -1,6 +1,7 @@
 """A sandbox of bubblewrap."""
 
 import os
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 
@@ -9,8 +10,9 @@ import anyio.lowlevel
 import psutil
 import pytest
 
-from aeond.capabilities.sandbox.bubblewrap import Bubblewrap
+from aeond.capabilities.sandbox.bubblewrap import Bubblewrap, View
 from aeond.capabilities.sandbox.cgroups import GroupHome
+from aeond.capabilities.sandbox.conversing import Conditions
 from aeond.capabilities.sandbox.sandboxed_tool import SandboxedTool, sandboxed_file
 from aeond.errors import InvalidInputError, ToolError
 from tests.support.bubblewrap import needs_bubblewrap
@@ -89,6 +91,51 @@ async def test_a_hidden_place_cannot_be_moved(tmp_path: Path) -> None:
     )
     assert seen["file"] == "FileNotFoundError"
     assert (state / "journal.db").exists()
+
+
+async def test_hidden_places_beside_each_other_stay_hidden(tmp_path: Path) -> None:
+    """Places that share a folder are all hidden, and one inside another: the mounts for the second one used to show the
+    first again.
+    """
+    places = [tmp_path / ".local" / name for name in ("state/aeond", "state/aeond/run", "share/aeond")]
+    for place in places:
+        place.mkdir(parents=True)
+        (place / "key").write_text("7321", encoding="utf-8")
+    tool = await tool_named("peek", Bubblewrap(hidden=places))
+    for place in places:
+        assert (await called(tool, tmp_path, text=str(place / "key")))["file"] == "FileNotFoundError"
+
+
+async def test_a_missing_place_of_the_daemon_is_not_created_by_a_tool(tmp_path: Path) -> None:
+    """Where a program could create a folder that the daemon trusts, at any depth, it is not run; where it may change
+    nothing, it is.
+    """
+    build = tmp_path / ".local" / "share" / "aeond" / "llama"
+    sandbox = Bubblewrap(hidden=[build])
+    for depth in (tmp_path, tmp_path / ".local", build.parent):
+        depth.mkdir(exist_ok=True, parents=True)
+        with pytest.raises(ToolError, match="does not exist") as refused:
+            await called(await tool_named("write", sandbox), tmp_path, text=".local/planted")
+        assert refused.value.reason == "WORKSPACE_REFUSED"
+    with ExitStack() as stack:
+        View(stack).show(str(tmp_path), [build], Conditions({"": False}))
+    build.mkdir()
+    with pytest.raises(ToolError, match="Device or resource busy"):
+        await called(await tool_named("rename", sandbox), tmp_path, text=".local")
+
+
+async def test_a_tool_does_not_change_the_code_of_the_daemon(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An environment inside the workspace from which the daemon runs is read-only, and so is a workspace inside it."""
+    code = tmp_path / "venv" / "lib"
+    (code / "package").mkdir(parents=True)
+    monkeypatch.setattr("aeond.capabilities.sandbox.bubblewrap.own_code", lambda: [str(code)])
+    tool = await tool_named("write", Bubblewrap())
+    for workspace, name in ((tmp_path, "venv/lib/x.py"), (code, "x.py"), (code / "package", "x.py")):
+        with pytest.raises(ToolError, match="Read-only file system"):
+            await called(tool, workspace, text=name)
+    assert await called(tool, tmp_path, text="venv/notes.txt") == ["venv/notes.txt"]
 
 
 async def test_a_hidden_place_is_found_by_what_it_is(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from aeond.daemon.config.paths import Paths, default_config_file, is_system, paths_of
+from aeond.daemon.config.paths import Paths, default_config_file, is_system, paths_of, usual_build
 from aeond.daemon.config.schema import Config
 from aeond.errors import RefusedError
 
@@ -101,6 +101,30 @@ def test_the_daemon_s_folders_are_its_own(monkeypatch: pytest.MonkeyPatch) -> No
     paths.make()
     for folder in (paths.state_dir, paths.socket.parent, paths.inner_dir):
         assert folder.stat().st_mode & 0o777 == 0o700
+
+
+def test_what_the_daemon_would_trust_is_not_left_for_tools_to_create(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The folders of builds and of the configuration exist once the daemon has started, so that sandboxes can hide them,
+    also one that is configured below folders that do not exist.
+    """
+    paths = paths_of(Config.model_validate({"model": {"native_build": "~/a/b/c"}}), FILE)
+    monkeypatch.setattr(os, "geteuid", os.getuid)  # whose the folders will be
+    monkeypatch.setattr("aeond.daemon.config.paths.is_system", lambda: False)
+    paths.make()
+    for folder in (default_config_file().parent, paths.engine_dir, home / "a/b/c"):
+        assert (folder.is_dir(), folder.stat().st_mode & 0o777) == (True, 0o700)
+    assert [place for place in paths.own_files if not place.exists() and home in place.parents] == []
+
+
+def test_a_folder_beside_an_environment_in_a_home_is_no_build(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Only a checkout has its builds beside its environment: a tool could create a folder of that name in a home."""
+    (tmp_path / ".venv-llama").mkdir()
+    monkeypatch.setattr("sys.prefix", str(tmp_path / "venv"))
+    assert usual_build("llama") != tmp_path / ".venv-llama"
 
 
 def test_an_open_state_folder_is_closed_with_its_databases(

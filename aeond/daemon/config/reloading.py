@@ -52,6 +52,7 @@ class LiveConfig:
 
     def __init__(self, config: Config, read: Callable[[], Config], notifier: Notifier, clock: Clock) -> None:
         self._config = config
+        self._hidden = frozenset[str]().union(*_own_files(config).values())
         self._read = read
         self._notifier = notifier
         self._clock = clock
@@ -100,7 +101,8 @@ class LiveConfig:
             )
         old, new = values_of(self._config), values_of(wanted)
         differing = sorted(key for key in {*old, *new} if old.get(key) != new.get(key))
-        live = tuple(key for key in differing if _is_live(key))
+        unhidden = {section for section, files in _own_files(wanted).items() if not files <= self._hidden}
+        live = tuple(key for key in differing if _is_live(key) and key.partition(".")[0] not in unhidden)
         changed = _with(self._config, {key: new[key] for key in live})
         for adopt in self._adopters:
             adopt(changed)
@@ -108,6 +110,16 @@ class LiveConfig:
             start_logging(changed.log.level, changed.log.format, sys.stderr)
         self._config = changed
         return ConfigChanges(live, tuple(key for key in differing if key not in live))
+
+
+def _own_files(config: Config) -> Mapping[str, frozenset[str]]:
+    """The files that a section which can change at run time names and that no tool may see. They are hidden as of the
+    start: a section that names another one needs a restart as a whole, because a part of it is a setting that was never written.
+    """
+    return {
+        "policy": frozenset(filter(None, (config.policy.file,))),
+        "mcp": frozenset(filter(None, (one.key_file for one in config.mcp.values()))),
+    }
 
 
 def _restricts(socket: SocketSection) -> bool:

@@ -3,6 +3,7 @@
 import logging
 import re
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -163,3 +164,27 @@ def test_sections_that_the_user_names_come_and_go(stage: Stage) -> None:
         stage.write(text)
         assert stage.live.reload() == ConfigChanges(("mcp",), ())
     assert [sorted(config.mcp) for config in stage.adopted] == [["a"], ["a", "b"], []]
+
+
+def test_a_section_that_names_a_file_to_hide_needs_a_restart(stage: Stage) -> None:
+    """Files are hidden from tools at the start: a policy file or key file that is new with a reload was an ordinary file
+    to them. Nothing of its section is in force before the restart, and other sections are.
+    """
+    policy = '[policy]\nprofile = "trusted-folder"\nfile = "~/policy.toml"\n'
+    server = '[mcp.a]\nurl = "https://example.org"\nkey_file = "~/key"\n'
+    stage.write(f"{policy}{server}[runs]\nmax_running = 9\n")
+    restart = ("mcp", "policy.file", "policy.profile")
+    assert stage.live.reload() == ConfigChanges(("runs.max_running",), restart)
+    assert stage.live.config.policy == Config().policy
+    assert stage.live.config.mcp == {}
+
+
+def test_files_that_are_hidden_come_and_go(tmp_path: Path) -> None:
+    """A policy file that the daemon was started with can be removed and set again without a restart."""
+    file = tmp_path / "aeond.toml"
+    started = Config.model_validate({"policy": {"file": "~/policy.toml"}})
+    read = partial(load_config, file, required=True)
+    live = LiveConfig(started, read, Notifications(), ManualClock())
+    for text in ("", '[policy]\nfile = "~/policy.toml"\n'):
+        file.write_text(text, encoding="utf-8")
+        assert live.reload() == ConfigChanges(("policy.file",), ())

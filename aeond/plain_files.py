@@ -1,7 +1,9 @@
 """Reads small user-supplied files in one go."""
 
 import errno
+import grp
 import os
+import pwd
 import stat
 from pathlib import Path
 from typing import Literal
@@ -23,14 +25,48 @@ def changeable(path: Path, facts: os.stat_result) -> str:
     """Why a user other than this one and root could modify or replace the file with this metadata, and how to
     prevent it; "" if none can. OSError if its folder cannot be examined.
     """
-    folder = path.resolve().parent.stat().st_mode
-    if facts.st_mode & stat.S_IWOTH:
-        return "it is writable by all users: run chmod o-w on it"
     if facts.st_uid not in (0, os.geteuid()):
         return "it belongs to another user: run chown on it"
-    if folder & stat.S_IWOTH and not folder & stat.S_ISVTX:
-        return "its folder is writable by all users: run chmod o-w on the folder"
+    return writable_by_others(path, facts)
+
+
+def writable_by_others(path: Path, facts: os.stat_result) -> str:
+    """As `changeable`, for users who do not own the file."""
+    folder = path.resolve().parent.stat()
+    if others := _writers(facts):
+        return f"it is writable by {others[0]}: run chmod {others[1]}-w on it"
+    others = _writers(folder)
+    if others and not folder.st_mode & stat.S_ISVTX:  # with which only its owner replaces a file
+        return f"its folder is writable by {others[0]}: run chmod {others[1]}-w on the folder"
     return ""
+
+
+def _writers(facts: os.stat_result) -> tuple[str, str] | None:
+    """Other users who may write to a file or folder, and their class for `chmod`; None if there are none.
+
+    A group does not count if it is root's, or has the name of the owner or of this user and no further members: many
+    systems create one for each user and give it to all new files, with umask 002.
+    """
+    if facts.st_mode & stat.S_IWOTH:
+        return "all users", "o"
+    if not facts.st_mode & stat.S_IWGRP or facts.st_gid == 0:
+        return None
+    try:
+        group = grp.getgrgid(facts.st_gid)
+    except KeyError:
+        name, members = str(facts.st_gid), set[str]()  # a container often has no names
+    else:
+        name, members = group.gr_name, set(group.gr_mem)
+    if name in map(_user_name, (facts.st_uid, os.geteuid())) and members <= {name, "root"}:
+        return None
+    return f"the group {name}", "g"
+
+
+def _user_name(user_id: int) -> str:
+    try:
+        return pwd.getpwuid(user_id).pw_name
+    except KeyError:
+        return str(user_id)
 
 
 class UnsafeFileError(Exception):

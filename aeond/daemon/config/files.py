@@ -14,7 +14,7 @@ from aeond.daemon.config.schema import Config
 from aeond.daemon.config.secrets import in_configuration, looks_secret
 from aeond.daemon.config.section import Section, named_sections
 from aeond.errors import InvalidInputError
-from aeond.plain_files import read_plain
+from aeond.plain_files import read_plain, writable_by_others
 
 _HEADER = re.compile(r"\s*\[([A-Za-z0-9_.]+)\]\s*(#.*)?$")
 _KEY = re.compile(r"\s*([A-Za-z0-9_-]+)\s*=")
@@ -31,7 +31,8 @@ def load_config(path: Path, *, required: bool) -> Config:
     values.
     """
     try:
-        _, content = read_plain(path, MAX_CONFIG_BYTES)
+        facts, content = read_plain(path, MAX_CONFIG_BYTES)
+        unsafe = writable_by_others(path, facts)
         text = content.decode()
     except FileNotFoundError:
         if not required:
@@ -39,6 +40,8 @@ def load_config(path: Path, *, required: bool) -> Config:
         raise _invalid(f"file {path} does not exist: give another one, or omit --config") from None
     except (OSError, UnicodeDecodeError) as error:
         raise _invalid(f"{path} cannot be read: {error}") from error
+    if unsafe:
+        raise _invalid(f"{path} names programs that the daemon runs, and other users can change it: {unsafe}")
     if len(content) > MAX_CONFIG_BYTES:
         raise _invalid(f"{path} is larger than {MAX_CONFIG_BYTES // 1024} KiB: give the configuration file")
     try:

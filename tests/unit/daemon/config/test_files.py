@@ -191,6 +191,17 @@ def test_a_file_that_is_no_text_is_refused(tmp_path: Path, content: bytes) -> No
         load_config(path, required=True)
 
 
+def test_a_file_that_others_can_write_to_is_refused(tmp_path: Path) -> None:
+    """Whoever writes the configuration chooses programs that the daemon runs: other users must not."""
+    path = tmp_path / "aeond.toml"
+    path.touch()
+    path.chmod(0o666)
+    with pytest.raises(InvalidInputError, match="writable by all users: run chmod o-w"):
+        load_config(path, required=True)
+    path.chmod(0o644)
+    assert load_config(path, required=True) == Config()
+
+
 def test_a_folder_in_place_of_the_file_is_refused(tmp_path: Path) -> None:
     """A path that cannot be read says why."""
     with pytest.raises(InvalidInputError, match="cannot be read"):

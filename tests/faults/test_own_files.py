@@ -1,6 +1,9 @@
 """The daemon's own files stay out of reach of its tools, also when they lie inside a workspace."""
 
 import os
+import subprocess
+import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -143,3 +146,52 @@ def test_everything_else_in_the_workspace_works(files: ContainedFiles, home: Pat
     own = home / ".local" / "state" / "workspaces" / "run"
     files.write_file("own.txt", str(own), b"finer", "run/step")
     assert (own / "own.txt").read_text() == "finer"
+
+
+def test_own_files_that_do_not_exist_are_not_made(home: Path) -> None:
+    """A file that the daemon would trust is not written where it is missing, nor is one renamed to it."""
+    places = [str(home / name) for name in ("tools.py", "a/build")]
+    files = ContainedFiles(keep_out(resolve_in_kernel, places))
+    for path in ("tools.py", "./a/../tools.py", "a/build", "a/build/x/y.py"):
+        for attempt in (
+            partial(files.write_file, path, str(home), b"lies", "run/step"),
+            partial(files.move_file, "notes.txt", path, str(home)),
+        ):
+            with pytest.raises(ToolError):
+                attempt()
+    assert not (home / "tools.py").exists()
+    assert not (home / "a" / "build").exists()
+    files.write_file("a/builds", str(home), b"fine", "run/step")
+    files.move_file("notes.txt", "tools.pyi", str(home))
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="mounts a folder")
+def test_a_second_mount_of_a_home_leads_to_no_own_file(home: Path) -> None:
+    """Where a home is mounted at a second path, file tools do not open the daemon's files there, and the second path is
+    among the places that workspaces and sandboxes exclude.
+    """
+    (home / "data").mkdir()
+    program = f"""
+import subprocess
+from pathlib import Path
+from aeond.capabilities.tools.files.contained_files import ContainedFiles
+from aeond.capabilities.tools.files.safe_open import keep_out, resolve_in_kernel
+from aeond.daemon.config.paths import Paths, real_names
+from aeond.errors import ToolError
+
+home = Path({str(home)!r})
+subprocess.run(["mount", "--bind", home / ".local", home / "data"], check=True)
+own = Paths(home / "aeond.toml", home / ".local/state", home / "s", home, home).own_files
+files = ContainedFiles(keep_out(resolve_in_kernel, real_names(own)))
+try:
+    with files.open_file("state/journal.db", str(home / "data")):
+        print("read")
+except ToolError as error:
+    print(error.reason)
+print(home / "data/state" in own)
+"""
+    command = ["unshare", "--mount", sys.executable, "-c", program]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode and "mount" in done.stderr:
+        pytest.skip("this machine does not let the test mount a folder")
+    assert done.stdout.split() == ["FILE_FORBIDDEN", "True"], done.stderr

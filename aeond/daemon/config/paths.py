@@ -12,6 +12,7 @@ from pathlib import Path
 import aeond
 from aeond.daemon.config.schema import Config
 from aeond.daemon.config.secrets import secret_places
+from aeond.daemon.mounts import other_names
 from aeond.errors import RefusedError
 from aeond.frozen import frozen
 from aeond.private_folders import close_to_others, make_private
@@ -110,7 +111,7 @@ class Paths:
     @property
     def own_files(self) -> tuple[Path, ...]:
         """Files and folders that the daemon trusts, executes or keeps secret: no run may read or write them
-        as files.
+        as files. Under all their names: a mount may show a home a second time.
         """
         named = (
             self.state_dir,
@@ -120,7 +121,8 @@ class Paths:
             *self.secrets,
             *self.tools,
         )
-        return (*(place.resolve() for place in named), *_SHOWN_BY_LINUX)
+        places = (*(place.resolve() for place in named), *_SHOWN_BY_LINUX)
+        return (*places, *other_names(places))
 
     @property
     def _own_folders(self) -> tuple[Path, ...]:

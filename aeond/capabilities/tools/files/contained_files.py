@@ -178,8 +178,7 @@ class ContainedFiles:
             draft = f".{hashlib.sha256(os.fsencode(f'{mark}/{path}')).hexdigest()[:24]}.part"
             with _closing(folder), self._alone_with(draft):
                 mode = _replaceable_mode(path, name, folder)
-                if mode is not None:
-                    self._require_writable(root, below)
+                self._require_writable(root, below)
                 with suppress(FileNotFoundError):
                     os.unlink(draft, dir_fd=folder)
                 try:
@@ -210,6 +209,8 @@ class ContainedFiles:
             )
         with _failures(path), self._entry(path, workspace) as (folder, name):
             with _failures(to), self._root(to, workspace, self._writable) as (root, _):
+                with suppress(FileNotFoundError):  # a file that the resolver keeps out of may be missing
+                    os.close(self._resolve(root, target))
                 above, new_name = os.path.split(target)
                 new_folder = self._made_folder(root, above or ".", MAX_NEW_FOLDERS)
             with _closing(new_folder):
@@ -249,10 +250,10 @@ class ContainedFiles:
                 yield folder, name
 
     def _require_writable(self, root: int, below: str) -> None:
-        """OSError for a file that the resolver keeps out of, or that this thread may not write: replacing it needs only
-        the right to write in its folder.
+        """OSError for a file, also a new one, that the resolver keeps out of, or that this thread may not write: replacing
+        it needs only the right to write in its folder.
         """
-        with _closing(self._resolve(root, below)) as found:
+        with suppress(FileNotFoundError), _closing(self._resolve(root, below)) as found:
             os.close(os.open(f"/proc/self/fd/{found}", _WRITING))
 
     def _alone_with(self, draft: str) -> threading.Lock:

@@ -52,18 +52,37 @@ def keep_out(resolve: Resolver, places: Sequence[str], but_for: Sequence[str] = 
 
     Access to the daemon's own files would allow a tool to change its state or read its secrets. The check uses
     the opened file and not its name, so that no link or race gets past it. The resolver raises OSError
-    (EACCES) for a path into these places.
+    (EACCES) for a path into these places, also for one of them that does not exist.
     """
 
-    def resolve_outside(root: int, path: str) -> int:
-        found = resolve(root, path)
-        real = os.readlink(f"/proc/self/fd/{found}")  # noqa: PTH115 - the text of the link, compared with real paths
+    def refuse(real: str, path: str) -> None:
         if _is_in(real, places) and not _is_in(real, but_for):
-            os.close(found)
             raise OSError(errno.EACCES, "one of the daemon's own files", path)
+
+    def resolve_outside(root: int, path: str) -> int:
+        try:
+            found = resolve(root, path)
+        except FileNotFoundError:
+            above, name = os.path.split(path.rstrip("/"))
+            if name not in ("", ".", ".."):
+                holder = resolve_outside(root, above or ".")
+                try:
+                    refuse(f"{_real_path(holder).rstrip('/')}/{name}", path)
+                finally:
+                    os.close(holder)
+            raise
+        try:
+            refuse(_real_path(found), path)
+        except OSError:
+            os.close(found)
+            raise
         return found
 
     return resolve_outside
+
+
+def _real_path(descriptor: int) -> str:
+    return os.readlink(f"/proc/self/fd/{descriptor}")  # noqa: PTH115 - the text of the link, compared with real paths
 
 
 def _is_in(path: str, places: Sequence[str]) -> bool:

@@ -1,10 +1,13 @@
-"""Reads small user-supplied files in one go."""
+"""Files that the program trusts: reads small user-supplied ones in one go, and knows those of its own code."""
 
 import errno
 import grp
 import os
 import pwd
 import stat
+import sys
+from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 from typing import Literal
 
@@ -97,3 +100,19 @@ def read_trusted(path: Path, max_bytes: int) -> bytes:
 def _at_once(path: str, flags: int) -> int:
     """Opens without blocking; opening a FIFO would otherwise block until another process writes to it."""
     return os.open(path, flags | os.O_NONBLOCK)
+
+
+@cache
+def own_code() -> Sequence[str]:
+    """The files and folders of the code that this process runs, with links resolved: Python, its packages and aeond. Those
+    of the system are left out.
+    """
+    parts = ("bin", "lib", "lib64", "pyvenv.cfg")
+    named = [Path(prefix, part) for prefix in (sys.prefix, sys.base_prefix) for part in parts]
+    found = dict.fromkeys(str(place.resolve()) for place in (*named, Path(__file__).parent) if place.exists())
+    return [place for place in found if not place.startswith("/usr/")]
+
+
+def is_own_code(path: str) -> bool:
+    """Whether an absolute path is that of a file or folder of this process's code."""
+    return any(path == place or path.startswith(f"{place}/") for place in own_code())

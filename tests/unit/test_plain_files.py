@@ -5,13 +5,22 @@ import os
 import pwd
 import socket
 import stat
+import sys
 from pathlib import Path
 
 import anyio
 import anyio.to_thread
 import pytest
 
-from aeond.plain_files import UnsafeFileError, read_plain, read_trusted, writable_by_others
+import aeond
+from aeond.plain_files import (
+    UnsafeFileError,
+    is_own_code,
+    own_code,
+    read_plain,
+    read_trusted,
+    writable_by_others,
+)
 
 
 def test_a_file_is_read_with_what_is_known_of_it(tmp_path: Path) -> None:
@@ -100,3 +109,13 @@ def test_a_group_without_a_name_is_that_of_the_user_of_its_number(tmp_path: Path
     for group, safe in ((GROUP, True), (GROUP + 1, False)):
         os.chown(path, GROUP, group)
         assert (writable_by_others(path, path.stat()) == "") is safe
+
+
+def test_the_code_of_this_process() -> None:
+    """The packages of this Python and those of aeond are the process's own code; what is beside them is not."""
+    package = Path(aeond.__file__).resolve().parent
+    assert is_own_code(str(package / "main.py"))
+    if not sys.prefix.startswith("/usr"):
+        assert is_own_code(str(Path(sys.prefix, "lib").resolve() / "x.py"))
+    assert not is_own_code(f"{package}-notes/x.py")
+    assert not any(place.startswith("/usr/") for place in own_code())

@@ -3,9 +3,10 @@
 from collections.abc import Callable
 from typing import Final
 
-from aeond.capabilities.policy.protected_names import is_own_code, protected_name
+from aeond.capabilities.policy.protected_names import protected_name
 from aeond.domain.policy import Access, CallFacts, Effect, TargetKind
 from aeond.frozen import frozen
+from aeond.plain_files import is_own_code
 
 _CHANGES: Final = (Access.WRITE, Access.DELETE)
 _HARMLESS: Final = frozenset({Effect.PURE, Effect.READ})

@@ -3,14 +3,8 @@
 A name protects the file itself and, for a folder, everything below it, wherever it is. Names are compared without case.
 """
 
-import sys
-from collections.abc import Sequence
-from functools import cache
 from itertools import pairwise
-from pathlib import Path
 from typing import Final
-
-import aeond
 
 _SHELLS: Final = (
     *(".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".bash_aliases", ".profile", ".inputrc"),
@@ -130,21 +124,3 @@ def protected_name(path: str) -> str:
             if (first, second) in PROTECTED_PAIRS or (first, "") in PROTECTED_PAIRS:
                 return f"{first}/{second}"
     return ""
-
-
-@cache
-def own_code() -> Sequence[str]:
-    """The files and folders of the code that this process runs, with links resolved: Python, its packages and aeond. Those
-    of the system are left out.
-    """
-    parts = ("bin", "lib", "lib64", "pyvenv.cfg")
-    named = [Path(prefix, part) for prefix in (sys.prefix, sys.base_prefix) for part in parts]
-    found = dict.fromkeys(
-        str(place.resolve()) for place in (*named, Path(aeond.__file__).parent) if place.exists()
-    )
-    return [place for place in found if not place.startswith("/usr/")]
-
-
-def is_own_code(path: str) -> bool:
-    """Whether an absolute path is that of a file or folder of this process's code."""
-    return any(path == place or path.startswith(f"{place}/") for place in own_code())

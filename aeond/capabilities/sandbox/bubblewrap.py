@@ -23,7 +23,6 @@ import anyio
 from anyio.abc import Process
 
 from aeond.bound_folders import is_folder, open_bound
-from aeond.capabilities.policy.protected_names import own_code
 from aeond.capabilities.sandbox.cgroups import Group, GroupHome
 from aeond.capabilities.sandbox.confinement import landlock
 from aeond.capabilities.sandbox.confinement.process import MAX_TEMPORARY_BYTES, SYSTEM, python_places
@@ -31,6 +30,7 @@ from aeond.capabilities.sandbox.conversing import END_SECONDS, USUAL, Conditions
 from aeond.capabilities.sandbox.messages import Request
 from aeond.domain.tools import Workspace
 from aeond.errors import ToolError
+from aeond.plain_files import own_code
 from aeond.ports import ToolAnswer
 from aeond.thread_rights import acting_as, take_rights
 from aeond.user_rights import UserRights

@@ -167,8 +167,8 @@ def test_sections_that_the_user_names_come_and_go(stage: Stage) -> None:
 
 
 def test_a_section_that_names_a_file_to_hide_needs_a_restart(stage: Stage) -> None:
-    """Files are hidden from tools at the start: a policy file or key file that is new with a reload was an ordinary file
-    to them. Nothing of its section is in force before the restart, and other sections are.
+    """A section with a policy file or key file that tools can see, because it is new with the reload, waits for a restart as
+    a whole, and other sections do not.
     """
     policy = '[policy]\nprofile = "trusted-folder"\nfile = "~/policy.toml"\n'
     server = '[mcp.a]\nurl = "https://example.org"\nkey_file = "~/key"\n'

@@ -47,13 +47,14 @@ _NO_ENVIRONMENT: Final[Mapping[str, str]] = MappingProxyType({})
 @frozen
 class Program:
     """The outcome of one program. `errors` is its error output if that was asked for separately; `stopped` says that
-    it was killed when its time was up."""
+    it was ended when its time was up, `clipped` that the middle of its output is missing."""
 
     exit_code: int
     output: str
     errors: str
     seconds: float
     stopped: bool
+    clipped: bool
 
 
 @frozen
@@ -152,7 +153,7 @@ class Workshop:
         except ToolError as error:
             if error.reason != "SANDBOX_ENDED":
                 raise
-            return Ran((Program(137, "", "", 0.0, stopped=False),), notes=(error.message,))
+            return Ran((Program(137, "", "", 0.0, stopped=False, clipped=False),), notes=(error.message,))
         return Ran(tuple(Program(**one) for one in answer))
 
     async def perform(

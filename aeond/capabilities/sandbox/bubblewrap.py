@@ -27,6 +27,7 @@ from aeond.capabilities.sandbox.cgroups import Group, GroupHome
 from aeond.capabilities.sandbox.confinement import landlock
 from aeond.capabilities.sandbox.confinement.process import MAX_TEMPORARY_BYTES, SYSTEM, python_places
 from aeond.capabilities.sandbox.conversing import END_SECONDS, USUAL, Conditions, answer_of, converse, ended
+from aeond.capabilities.sandbox.exit_hooks import EXIT_SECONDS
 from aeond.capabilities.sandbox.messages import Request
 from aeond.domain.tools import Workspace
 from aeond.errors import ToolError
@@ -91,6 +92,7 @@ class Bubblewrap:
                     raise
                 finally:
                     writer.transport.abort()
+                    await tree.exited()
         return answer_of(reply)
 
 
@@ -300,6 +302,12 @@ class Running:
             said = b"".join(self._said).decode(errors="replace").strip().rpartition("\n")[2]
             return f"exit code {code}; {said[-MAX_WORDS:] or 'no error output'}"
         return "it timed out"
+
+    async def exited(self) -> None:
+        """Waits up to EXIT_SECONDS for the exit of a process that has seen its connection close, even if the caller is
+        cancelled."""
+        with anyio.move_on_after(EXIT_SECONDS, shield=True):
+            await self._process.wait()
 
     async def end(self) -> None:
         """Kills the remaining processes and returns when they are gone."""

@@ -3,19 +3,21 @@
 The sandbox starts it with the connection to the daemon as standard input and output
 (`python -I -m aeond.capabilities.sandbox.runner`). It confines itself before it reads the tool's
 code. Output of tools goes to standard error. It exits after its
-reply, at its deadline, or when the daemon closes the connection, whichever is first; the surrounding sandbox
-then ends all processes that it started.
+reply, at its deadline, or when the daemon closes the connection (after the exit hooks), whichever is first; the
+surrounding sandbox then ends all processes that it started.
 """
 
 import os
 import socket
 import threading
 import traceback
+from contextlib import suppress
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, Final
 
 from aeond.capabilities.sandbox.confinement.process import confine
+from aeond.capabilities.sandbox.exit_hooks import run_exit_hooks
 from aeond.capabilities.sandbox.live_output import deliver_with
 from aeond.capabilities.sandbox.messages import Errand, Outcome, Reply, Request, live_line
 from aeond.capabilities.sandbox.workspace_archive import ParcelError, fingerprints, pack, unpack
@@ -48,8 +50,10 @@ def end_with(wire: socket.socket) -> None:
 
     def watch() -> None:
         try:
-            while wire.recv(1 << 10):
-                pass
+            with suppress(OSError):
+                while wire.recv(1 << 10):
+                    pass
+            run_exit_hooks()
         finally:
             os._exit(1)
 

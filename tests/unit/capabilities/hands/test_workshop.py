@@ -135,6 +135,20 @@ async def test_changes_that_cannot_be_undone_are_named(
 
 
 @needs_bubblewrap
+async def test_a_cancelled_program_can_clean_up(tmp_path: Path) -> None:
+    """A program of a cancelled call is asked to end before it is killed, so that it can remove its lock for example."""
+    hands = Hands(tmp_path)
+    with anyio.fail_after(50):
+        async with anyio.create_task_group() as group:
+            hands.on_text = lambda _text: group.cancel_scope.cancel()
+            group.start_soon(
+                hands.shell,
+                "trap 'rm lock; exit 1' TERM; touch lock; echo ready; while :; do sleep 600; done",
+            )
+    assert list(tmp_path.iterdir()) == []
+
+
+@needs_bubblewrap
 async def test_a_folder_with_too_many_files_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

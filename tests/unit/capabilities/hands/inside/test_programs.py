@@ -1,6 +1,7 @@
 """Programs as the process in the sandbox runs them."""
 
 import os
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -76,6 +77,40 @@ async def test_the_first_failure_ends_the_row(tmp_path: Path) -> None:
     assert (await ran(tmp_path, ["sh", "-c", "kill -15 $$"]))[0]["exit_code"] == 143
     (missing,) = await ran(tmp_path, ["/nowhere/program"])
     assert (missing["exit_code"], "No such file" in missing["errors"]) == (127, True)
+
+
+@pytest.fixture
+def late(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The time of a program is up as soon as it has written something."""
+    passed = [0.0]
+    monkeypatch.setattr(programs, "_now", lambda: time.monotonic() + passed[0])
+    deliver_with(lambda _text: passed.__setitem__(0, 1_000.0))
+    yield
+    deliver_with(lambda _text: None)
+
+
+@pytest.mark.usefixtures("late")
+async def test_a_late_program_can_clean_up(tmp_path: Path) -> None:
+    """A program whose time is up is asked to end, and what it does then counts; the ones after it are not run."""
+    script = "trap 'echo bye; exit 0' TERM; echo ready; while :; do sleep 600; done"
+    (done,) = await ran(tmp_path, ["sh", "-c", script], ["touch", "next"])
+    assert (done["output"], done["exit_code"], done["stopped"]) == ("ready\nbye\n", 0, True)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.usefixtures("late")
+async def test_a_late_program_that_stays_is_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A program that ignores the request to end is killed a little later."""
+    monkeypatch.setattr(programs, "ENDING_SECONDS", 0.1)
+    (done,) = await ran(tmp_path, ["sh", "-c", "trap '' TERM; echo ready; exec sleep 600"])
+    assert (done["exit_code"], done["stopped"]) == (137, True)
+
+
+@pytest.mark.usefixtures("late")
+async def test_a_late_program_that_never_stops_writing_is_ended(tmp_path: Path) -> None:
+    """A program whose time is up is ended although there is always output to read; its result says that some is missing."""
+    (done,) = await ran(tmp_path, ["yes"])
+    assert (done["exit_code"], done["stopped"], done["clipped"]) == (143, True, True)
 
 
 async def test_a_program_ends_although_others_hold_its_output(tmp_path: Path) -> None:

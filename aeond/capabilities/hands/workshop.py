@@ -193,7 +193,9 @@ class Workshop:
         effects: list[RecordedEffect] = []
         lost: list[str] = []
         recorded = 0
-        for kind, paths in ((CREATED, found.created), (CHANGED, found.changed), (DELETED, found.deleted)):
+        # Lost originals first: MAX_RECORDED is for them, and not for new files. Undo goes the other way, so that a new
+        # folder is gone before a deleted file of its name comes back.
+        for kind, paths in ((DELETED, found.deleted), (CHANGED, found.changed), (CREATED, found.created)):
             for path in paths:
                 state = None if kind == DELETED else await self._state(path, context)
                 old = before.kept.get(path)

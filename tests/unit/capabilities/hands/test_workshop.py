@@ -35,9 +35,9 @@ async def test_changes_are_reported_and_undone(hands: Hands) -> None:
     result = await hands.shell("mkdir new; echo 1 > new/file; echo new > old.txt; rm gone.txt; echo done")
     assert result.success, result.error
     assert result.effects[1:] == (
-        RecordedEffect("file.created", "new/file", "2 bytes"),
-        RecordedEffect("file.changed", "old.txt", "4 bytes"),
         RecordedEffect("file.deleted", "gone.txt"),
+        RecordedEffect("file.changed", "old.txt", "4 bytes"),
+        RecordedEffect("file.created", "new/file", "2 bytes"),
     )
     assert hands.text("old.txt") == "new\n"
     report = await hands.undo()
@@ -126,12 +126,39 @@ async def test_changes_that_cannot_be_undone_are_named(
     (tmp_path / "large").write_bytes(bytes(11))
     result = await hands.shell("echo > large; echo > a; echo > b; ln -s a c")
     data: Any = result.data
-    assert data["note"] == "cannot be undone: c, large"
-    assert [refused.reason for refused in (await hands.undo()).refused] == []
+    assert data["note"] == "cannot be undone: large, b, c"
+    assert [refused.reason for refused in (await hands.undo()).refused] == ["CONTENT_NOT_KEPT"]
     monkeypatch.setattr(workshop, "MAX_RECORDED", 9)
     (tmp_path / "large").write_bytes(bytes(11))
     await hands.shell("echo > large")
     assert [refused.reason for refused in (await hands.undo()).refused] == ["CONTENT_NOT_KEPT"]
+
+
+@needs_bubblewrap
+async def test_originals_can_be_undone_before_new_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of more changes than can be recorded, deleted and changed files are restored, and new files are left."""
+    monkeypatch.setattr(workshop, "MAX_RECORDED", 2)
+    hands = Hands(tmp_path)
+    for name in ("gone.txt", "old.txt"):
+        (tmp_path / name).write_text("before\n", encoding="utf-8")
+    result = await hands.shell("echo > a; echo > b; rm gone.txt; echo after > old.txt")
+    data: Any = result.data
+    assert data["note"] == "cannot be undone: a, b"
+    assert (await hands.undo()).refused == ()
+    assert (hands.text("gone.txt"), hands.text("old.txt")) == ("before\n", "before\n")
+    assert (tmp_path / "a").exists()
+
+
+@needs_bubblewrap
+async def test_a_file_replaced_by_a_folder_comes_back(tmp_path: Path) -> None:
+    """Undo removes the folder that a command put in a file's place before it restores the file."""
+    hands = Hands(tmp_path)
+    (tmp_path / "thing").write_text("before\n", encoding="utf-8")
+    await hands.shell("rm thing; mkdir thing; echo > thing/inner")
+    assert (await hands.undo()).refused == ()
+    assert hands.text("thing") == "before\n"
 
 
 @needs_bubblewrap

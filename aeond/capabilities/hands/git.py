@@ -3,6 +3,8 @@
 A repository's own configuration can name programs: hooks, filters, diff drivers, a file system monitor, an editor. Git
 runs in the sandbox and with all of these switched off; reading, it cannot change anything, and for a commit it can
 change the repository's data but neither its configuration nor its hooks.
+
+The preview of a commit adds the same files as the commit, to a copy of the index in the scratch folder.
 """
 
 from collections.abc import Mapping, Sequence
@@ -22,15 +24,13 @@ from aeond.domain.tools import Effect, RecordedEffect, ToolContext, ToolOutput
 from aeond.errors import ToolError
 
 GIT_SECONDS: Final = 60.0
-CALL_SECONDS: Final = 150.0  # for up to three programs one after the other
+CALL_SECONDS: Final = 150.0  # for up to four requests to the sandbox one after the other
 MAX_TEXT_BYTES: Final = 32 << 10
-MAX_DIFF_BYTES: Final = 256 << 10  # of a preview
 MAX_LISTING_BYTES: Final = 2 << 20
 MAX_MESSAGE_CHARS: Final = 4_000
 MAX_SAID_CHARS: Final = 500
-MAX_CHECKED: Final = 1_000  # files whose attributes are looked up
-EMPTY_TREE: Final = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
-PLAIN_DIFF: Final = ("--no-ext-diff", "--no-textconv", "--ignore-submodules=all")
+IGNORE_DIRTY: Final = "--ignore-submodules=dirty"  # shows moved submodules without running git in them
+PLAIN_DIFF: Final = ("--no-ext-diff", "--no-textconv", "--submodule=short", IGNORE_DIRTY)
 READ_ONLY: Final = Conditions({"": False})
 _OFF: Final = {
     "safe.directory": "*",
@@ -54,6 +54,22 @@ _OFF: Final = {
     "color.ui": "false",
     "core.quotePath": "false",
 }
+# The repository is read-only here: the index and the object of an empty new file are written to the scratch folder.
+_PREVIEW: Final = """\
+export GIT_INDEX_FILE="$TMPDIR/index" GIT_OBJECT_DIRECTORY="$TMPDIR/objects"
+export GIT_ALTERNATE_OBJECT_DIRECTORIES=.git/objects
+mkdir "$GIT_OBJECT_DIRECTORY" || exit
+if test -e .git/index; then cp .git/index "$GIT_INDEX_FILE" || exit; fi
+git add --intent-to-add -- . || exit
+base=$(git rev-parse --verify --quiet HEAD) || base=$(git hash-object -t tree /dev/null) || exit
+exec git diff "$@" "$base" --
+"""
+_LARGE_FILES: Final = {"core.bigFileThreshold": "8m"}  # named in a preview and not compared
+# Of each changed file: its name, the attribute's name and value. A pipe would hide a failure of the first program.
+_FILTERS: Final = """\
+git ls-files -z --modified --others --exclude-standard > "$TMPDIR/names" || exit
+exec git check-attr -z --stdin filter < "$TMPDIR/names"
+"""
 _FIXED: Final = ("config", "config.worktree", "hooks", "info", "modules", "worktrees")
 
 
@@ -94,7 +110,7 @@ def git_status_tool(workshop: Workshop) -> FunctionTool:
     @tool(effect=Effect.READ, example={}, targets=_read, timeout_seconds=CALL_SECONDS)
     async def git_status(_arguments: NoArguments, context: ToolContext) -> GitText:
         """Shows the branch and the files that differ from the last commit of the git repository."""
-        status = ["status", "--short", "--branch", "--ignore-submodules=all"]
+        status = ["status", "--short", "--branch", IGNORE_DIRTY]
         (printed,) = await _git(workshop, context, [status])
         return GitText(text=printed.output)
 
@@ -118,7 +134,7 @@ def git_diff_tool(workshop: Workshop) -> FunctionTool:
             path = await workshop.threads.run(
                 lambda stopped: matching.find(arguments.path, context.workspace, Wanted.ANY, stopped)
             )
-        return GitText(text=await diff_text(workshop, context, path, MAX_TEXT_BYTES))
+        return GitText(text=await _diff_text(workshop, context, path))
 
     return git_diff
 
@@ -128,8 +144,11 @@ def git_commit_tool(workshop: Workshop) -> FunctionTool:
         return workspace_targets(context)
 
     async def preview(_arguments: GitCommitArguments, context: ToolContext) -> CallPreview:
-        diff = await diff_text(workshop, context, "", MAX_DIFF_BYTES)
-        return CallPreview(diff=diff, target=context.workspace)
+        settings = {**await _commit_settings(workshop, context), **_LARGE_FILES}
+        preview = ["sh", "-c", _PREVIEW, "preview", *PLAIN_DIFF]
+        filters, diff = await _listings(workshop, context, [["sh", "-c", _FILTERS], preview], settings)
+        _require_unfiltered(filters)
+        return CallPreview(diff=diff.output, target=context.workspace)
 
     @tool(
         effect=Effect.WRITE_CONTAINED,
@@ -140,20 +159,19 @@ def git_commit_tool(workshop: Workshop) -> FunctionTool:
     )
     async def git_commit(arguments: GitCommitArguments, context: ToolContext) -> ToolOutput[GitCommitted]:
         """Commits all changes in the working folder to its git repository."""
-        keys = await _config_keys(workshop, context)
+        settings = await _commit_settings(workshop, context)
+        (filters,) = await _listings(workshop, context, [["sh", "-c", _FILTERS]], settings)
+        _require_unfiltered(filters)
         conditions = await _committing(workshop, context)
-        off = {key: "false" if key.endswith(".required") else "" for key in keys if key.startswith("filter.")}
-        await _require_unfiltered(workshop, context, off)
-        if not {"user.name", "user.email"} <= keys:
-            off |= {"user.name": "aeond", "user.email": "aeond@localhost"}
-        status = ["status", "--porcelain", "--ignore-submodules=all"]
-        *_, changed = await _git(workshop, context, [["add", "--all", "--", "."], status], conditions, off)
+        status = ["status", "--porcelain", IGNORE_DIRTY]
+        add = ["add", "--all", "--", "."]
+        *_, changed = await _git(workshop, context, [add, status], conditions, settings)
         if not changed.output:
             raise ToolError("nothing differs from the last commit", reason="NOTHING_TO_COMMIT")
         commit = ["commit", "--no-verify", "--no-gpg-sign", "--quiet", "-m", arguments.message]
         identity = ["show", "--no-patch", "--format=%H"]
         summary = ["show", "--stat", *PLAIN_DIFF, "--format=%h %s"]
-        _, made, shown = await _git(workshop, context, [commit, identity, summary], conditions, off)
+        _, made, shown = await _git(workshop, context, [commit, identity, summary], conditions, settings)
         done = GitCommitted(commit=made.output.strip(), text=shown.output)
         subject = arguments.message.partition("\n")[0]
         return ToolOutput(done, (RecordedEffect("git.committed", done.commit, subject),))
@@ -161,54 +179,82 @@ def git_commit_tool(workshop: Workshop) -> FunctionTool:
     return git_commit
 
 
-async def diff_text(workshop: Workshop, context: ToolContext, path: str, most_bytes: int) -> str:
-    """The differences from the last commit; from nothing if there is none yet."""
-    paths = ["--", *([path] if path else [])]
-    born = ["rev-parse", "--verify", "--quiet", "HEAD"]
-    first = await _run(workshop, context, [born, ["diff", "HEAD", *PLAIN_DIFF, *paths]], most_bytes)
-    if len(first) == 1:
-        return (await _git(workshop, context, [["diff", "--cached", EMPTY_TREE, *PLAIN_DIFF, *paths]]))[
-            0
-        ].output
-    return _succeeded(first)[-1].output
+async def _diff_text(workshop: Workshop, context: ToolContext, path: str) -> str:
+    """The differences from the last commit; what is staged if there is none yet."""
+    options = [*PLAIN_DIFF, "--", *([path] if path else [])]
+    born = ["git", "rev-parse", "--verify", "--quiet", "HEAD"]
+    first = await _run(workshop, context, [born, ["git", "diff", "HEAD", *options]], MAX_TEXT_BYTES)
+    if len(first) > 1:
+        return _succeeded(first)[-1].output
+    (staged,) = await _git(workshop, context, [["diff", "--cached", *options]])
+    return staged.output
 
 
 async def listed_files(workshop: Workshop, context: ToolContext) -> frozenset[str] | None:
     """The files of the repository and those that it does not ignore; None if the folder is no repository."""
-    listing = ["ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    listing = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
     try:
-        (listed,) = _succeeded(await _run(workshop, context, [listing], MAX_LISTING_BYTES))
+        (listed,) = await _listings(workshop, context, [listing])
+        return frozenset(_entries(listed))
     except ToolError as error:
         if error.reason == "NOT_A_REPOSITORY":
             return None
         raise
-    return frozenset(filter(None, listed.output.split("\0")))
 
 
 async def _read(_arguments: BaseModel, context: ToolContext) -> tuple[Target, ...]:
     return workspace_targets(context)[:1]
 
 
-async def _config_keys(workshop: Workshop, context: ToolContext) -> frozenset[str]:
-    """The keys that the repository's configuration sets."""
-    (listed,) = await _git(workshop, context, [["config", "--list", "--name-only", "-z"]])
-    return frozenset(filter(None, listed.output.split("\0")))
+async def _commit_settings(workshop: Workshop, context: ToolContext) -> Mapping[str, str]:
+    """The settings for a commit: no filters, and a name if the repository has none. ToolError (reason
+    MERGE_UNRESOLVED)."""
+    config = ["git", "config", "--list", "--name-only", "-z"]
+    conflicts = ["git", "ls-files", "-z", "--unmerged"]
+    listed, unmerged = await _listings(workshop, context, [config, conflicts])
+    if found := _entries(unmerged):
+        name = found[0].partition("\t")[2]
+        raise ToolError(
+            f"a merge left a conflict in {name!r:.200}: let the user resolve it and run git add",
+            reason="MERGE_UNRESOLVED",
+        )
+    keys = frozenset(_entries(listed))
+    settings = {
+        key: "false" if key.endswith(".required") else "" for key in keys if key.startswith("filter.")
+    }
+    if not {"user.name", "user.email"} <= keys:
+        settings |= {"user.name": "aeond", "user.email": "aeond@localhost"}
+    return settings
 
 
-async def _require_unfiltered(workshop: Workshop, context: ToolContext, off: Mapping[str, str]) -> None:
+def _require_unfiltered(filters: Program) -> None:
     """ToolError (reason GIT_FILTERED) if a changed file must pass a filter, without which a commit would be wrong."""
-    listing = ["ls-files", "-z", "--modified", "--others", "--exclude-standard"]
-    (listed,) = await _git(workshop, context, [listing], settings=off)
-    names = list(filter(None, listed.output.split("\0")))[:MAX_CHECKED]
-    if not names:
-        return
-    (checked,) = await _git(workshop, context, [["check-attr", "-z", "filter", "--", *names]])
-    for value in checked.output.split("\0")[2::3]:
+    for value in _entries(filters)[2::3]:
         if value not in ("unspecified", "unset"):
             raise ToolError(
                 f"the repository passes files through the program of filter {value!r:.100}: let the user commit",
                 reason="GIT_FILTERED",
             )
+
+
+async def _listings(
+    workshop: Workshop,
+    context: ToolContext,
+    argvs: Sequence[Sequence[str]],
+    settings: Mapping[str, str] = MappingProxyType({}),
+) -> Sequence[Program]:
+    """The outcomes of programs with long output."""
+    return _succeeded(await _run(workshop, context, argvs, MAX_LISTING_BYTES, settings=settings))
+
+
+def _entries(listing: Program) -> Sequence[str]:
+    """What a program printed with a zero byte after each entry. ToolError (reason GIT_OUTPUT_TOO_LARGE) if some are missing."""
+    if listing.clipped:
+        raise ToolError(
+            f"git lists more than {MAX_LISTING_BYTES >> 20} MiB of names, too many for this tool: let the user do it",
+            reason="GIT_OUTPUT_TOO_LARGE",
+        )
+    return listing.output.split("\0")[:-1]
 
 
 async def _committing(workshop: Workshop, context: ToolContext) -> Conditions:
@@ -229,12 +275,13 @@ async def _git(
     settings: Mapping[str, str] = MappingProxyType({}),
 ) -> Sequence[Program]:
     """The outcome of each command. ToolError (reason GIT_FAILED, with what git says) if one fails."""
-    return _succeeded(await _run(workshop, context, commands, MAX_TEXT_BYTES, conditions, settings))
+    argvs = [["git", *command] for command in commands]
+    return _succeeded(await _run(workshop, context, argvs, MAX_TEXT_BYTES, conditions, settings))
 
 
 def _succeeded(programs: Sequence[Program]) -> Sequence[Program]:
     last = programs[-1]
-    if last.exit_code:
+    if last.exit_code or last.stopped:
         said = "it was stopped" if last.stopped else (last.errors or last.output).strip()
         raise ToolError(f"git failed: {said[-MAX_SAID_CHARS:]}", reason="GIT_FAILED")
     return programs
@@ -243,7 +290,7 @@ def _succeeded(programs: Sequence[Program]) -> Sequence[Program]:
 async def _run(
     workshop: Workshop,
     context: ToolContext,
-    commands: Sequence[Sequence[str]],
+    argvs: Sequence[Sequence[str]],
     most_bytes: int,
     conditions: Conditions = READ_ONLY,
     settings: Mapping[str, str] = MappingProxyType({}),
@@ -259,7 +306,7 @@ async def _run(
         )
     ran = await workshop.run(
         context,
-        [["git", *command] for command in commands],
+        argvs,
         GIT_SECONDS,
         most_bytes,
         conditions,

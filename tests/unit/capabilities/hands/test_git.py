@@ -1,9 +1,12 @@
 """The git tools, also in repositories that try to run programs."""
 
+import subprocess
 from pathlib import Path
 
 import pytest
 
+from aeond.capabilities.hands import git as git_module
+from aeond.domain.plans.approvals import CallPreview
 from aeond.domain.policy import Access
 from aeond.domain.tools import ToolCall
 from tests.support.bubblewrap import needs_bubblewrap
@@ -21,6 +24,10 @@ def hands(tmp_path: Path) -> Hands:
     return Hands(tmp_path)
 
 
+async def preview(hands: Hands) -> CallPreview:
+    return await hands.invoker.preview(ToolCall("git_commit", {"message": "Go on"}), hands.context)
+
+
 async def test_status_and_diff_show_what_differs(hands: Hands) -> None:
     """The status names the branch and the files, the diff the lines; of one file if it is named, also inexactly."""
     status = await hands.done("git_status")
@@ -34,9 +41,9 @@ async def test_status_and_diff_show_what_differs(hands: Hands) -> None:
 
 async def test_a_commit_has_all_changes(hands: Hands) -> None:
     """A commit contains all changes, is reported as an effect, and shows its diff to the person who approves."""
-    call = ToolCall("git_commit", {"message": "Go on\n\nwith the poem"})
-    preview = await hands.invoker.preview(call, hands.context)
-    assert "+second line" in preview.diff
+    shown = await preview(hands)
+    assert "+second line" in shown.diff
+    assert shown.problem == ""
     result = await hands.call("git_commit", message="Go on\n\nwith the poem")
     assert result.success, result.error
     head = git(hands.folder, "rev-parse", "HEAD").strip()
@@ -45,6 +52,94 @@ async def test_a_commit_has_all_changes(hands: Hands) -> None:
     assert git(hands.folder, "log", "--format=%an: %s", "-1") == "aeond: Go on\n"
     assert git(hands.folder, "status", "--short") == ""
     assert (await hands.call("git_commit", message="x")).reason == "NOTHING_TO_COMMIT"
+
+
+async def test_the_preview_shows_everything_that_is_committed(tmp_path: Path) -> None:
+    """New, changed and deleted files, the new pointer of a submodule and files staged against the ignore rules are in the
+    preview of a commit, which changes nothing in the repository."""
+    part = tmp_path / "part"
+    part.mkdir()
+    (part / "a.txt").write_text("one\n", encoding="utf-8")
+    repository(part)
+    for name in ("gone.txt", "old.txt"):
+        (tmp_path / name).write_text("before\n", encoding="utf-8")
+    (tmp_path / ".gitignore").write_text("*.log\n", encoding="utf-8")
+    repository(tmp_path)
+    (part / "a.txt").write_text("two\n", encoding="utf-8")
+    repository(part)
+    (tmp_path / "gone.txt").unlink()
+    (tmp_path / "new").mkdir()
+    for name in ("old.txt", "new/file.txt", "staged.log", "ignored.log"):
+        (tmp_path / name).write_text(f"after in {name}\n", encoding="utf-8")
+    git(tmp_path, "add", "--force", "staged.log")
+    before = {path: path.read_bytes() for path in (tmp_path / ".git").rglob("*") if path.is_file()}
+    hands = Hands(tmp_path)
+    shown = await preview(hands)
+    assert {path: path.read_bytes() for path in (tmp_path / ".git").rglob("*") if path.is_file()} == before
+    names = {line.split(" b/")[1] for line in shown.diff.splitlines() if line.startswith("diff --git")}
+    for text in ("+after in new/file.txt", "+after in old.txt", "+Subproject commit", "-before"):
+        assert f"\n{text}" in shown.diff
+    await hands.done("git_commit", message="Go on")
+    committed = git(tmp_path, "show", "--format=", "--name-only", "HEAD").split()
+    assert names == {*committed} == {"gone.txt", "new/file.txt", "old.txt", "part", "staged.log"}
+
+
+async def test_a_moved_submodule_is_a_change(tmp_path: Path) -> None:
+    """A repository of which only the pointer of a submodule differs can be shown and committed."""
+    part = tmp_path / "part"
+    part.mkdir()
+    (part / "a.txt").write_text("one\n", encoding="utf-8")
+    repository(part)
+    repository(tmp_path)
+    (part / "a.txt").write_text("two\n", encoding="utf-8")
+    repository(part)
+    hands = Hands(tmp_path)
+    assert (await hands.done("git_status"))["text"] == "## main\n M part\n"
+    assert "+Subproject commit" in (await hands.done("git_diff"))["text"]
+    await hands.done("git_commit", message="Move on")
+    assert git(tmp_path, "status", "--short") == ""
+
+
+async def test_an_unresolved_merge_is_not_concluded(tmp_path: Path) -> None:
+    """While a merge has conflicts nothing is committed and the index stays as it is; the preview says why."""
+    poem = tmp_path / "poem.txt"
+    poem.write_text("first\n", encoding="utf-8")
+    repository(tmp_path)
+    git(tmp_path, "checkout", "--quiet", "-b", "other")
+    poem.write_text("theirs\n", encoding="utf-8")
+    repository(tmp_path)
+    git(tmp_path, "checkout", "--quiet", "main")
+    poem.write_text("ours\n", encoding="utf-8")
+    repository(tmp_path)
+    with pytest.raises(subprocess.CalledProcessError):
+        git(tmp_path, "merge", "other")
+    before = git(tmp_path, "ls-files", "--unmerged")
+    hands = Hands(tmp_path)
+    assert "'poem.txt'" in (await preview(hands)).problem
+    assert (await hands.call("git_commit", message="Merge")).reason == "MERGE_UNRESOLVED"
+    assert git(tmp_path, "ls-files", "--unmerged") == before != ""
+
+
+async def test_the_filters_of_many_files_are_checked(hands: Hands) -> None:
+    """Among more than a thousand new files one that must pass a filter is found, and without such a file they are
+    committed."""
+    for number in range(1_200):
+        (hands.folder / f"a file of many that are new {number:04}").touch()
+    (hands.folder / "z.bin").write_text("z\n", encoding="utf-8")
+    attributes = hands.folder / ".gitattributes"
+    attributes.write_text("*.bin filter=lfs\n", encoding="utf-8")
+    refused = await hands.call("git_commit", message="Go on")
+    assert (refused.reason, "'lfs'" in refused.error) == ("GIT_FILTERED", True)
+    assert "'lfs'" in (await preview(hands)).problem
+    attributes.unlink()
+    await hands.done("git_commit", message="Go on")
+
+
+async def test_a_listing_that_is_cut_off_is_not_used(hands: Hands, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A commit whose settings or files cannot be listed completely is refused."""
+    monkeypatch.setattr(git_module, "MAX_LISTING_BYTES", 100)
+    assert (await hands.call("git_commit", message="Go on")).reason == "GIT_OUTPUT_TOO_LARGE"
+    assert git(hands.folder, "log", "--format=%s") == "Begin\n"
 
 
 async def test_the_repository_s_own_name_is_used(hands: Hands) -> None:
@@ -104,6 +199,10 @@ async def test_a_repository_without_a_commit_can_be_shown(tmp_path: Path) -> Non
     git(tmp_path, "add", "a")
     hands = Hands(tmp_path)
     assert "+one\n" in (await hands.done("git_diff"))["text"]
+    (tmp_path / "b").write_text("two\n", encoding="utf-8")
+    shown = await preview(hands)
+    assert "+one\n" in shown.diff
+    assert "+two\n" in shown.diff
     await hands.done("git_commit", message="Begin")
     assert git(tmp_path, "log", "--format=%s") == "Begin\n"
 

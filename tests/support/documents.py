@@ -2,10 +2,13 @@
 
 import io
 import zipfile
+from collections.abc import Mapping
 
 from pypdf import PdfReader, PdfWriter
 
 WORD = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
+STRICT_WORD = "http://purl.oclc.org/ooxml/wordprocessingml/main"
+COMPATIBILITY = "http://schemas.openxmlformats.org/markup-compatibility/2006"
 OFFICE = "urn:oasis:names:tc:opendocument:xmlns"
 
 
@@ -33,29 +36,40 @@ def pdf(*pages: str) -> bytes:
     return f"{text}xref\n0 {len(objects) + 1}\n0000000000 65535 f \n{table}{trailer}".encode()
 
 
-def encrypted_pdf(line: str) -> bytes:
-    """A PDF that can be read with a password only."""
+def encrypted_pdf(line: str, password: str = "password", algorithm: str = "RC4-128") -> bytes:
+    """A PDF that can be read with the password only."""
     writer, made = PdfWriter(clone_from=PdfReader(io.BytesIO(pdf(line)))), io.BytesIO()
-    writer.encrypt("password", algorithm="RC4-128")
+    writer.encrypt(password, "owner", algorithm=algorithm)
     writer.write(made)
     return made.getvalue()
 
 
-def docx(body: str, doctype: str = "") -> bytes:
-    """A Word document with this body."""
-    xml = f'{doctype}<w:document xmlns:w="{WORD}"><w:body>{body}</w:body></w:document>'
-    return _zipped("word/document.xml", xml)
+def docx(body: str, doctype: str = "", word: str = WORD, **notes: str) -> bytes:
+    """A Word document with this body, and parts for `footnotes` and `endnotes`, in the vocabulary `word`."""
+    names = f'xmlns:w="{word}" xmlns:mc="{COMPATIBILITY}"'
+    parts = {f"word/{kind}.xml": f"<w:{kind} {names}>{xml}</w:{kind}>" for kind, xml in notes.items()}
+    parts["word/document.xml"] = f"{doctype}<w:document {names}><w:body>{body}</w:body></w:document>"
+    return _zipped(parts)
 
 
-def odt(text: str) -> bytes:
-    """An OpenDocument with this text."""
-    names = " ".join(f'xmlns:{name}="{OFFICE}:{name}:1.0"' for name in ("office", "text", "table"))
+def odt(text: str, entry: str = "") -> bytes:
+    """An OpenDocument with this text, whose manifest has this in the entry of the text."""
+    names = " ".join(
+        f'xmlns:{name}="{OFFICE}:{name}:1.0"' for name in ("office", "text", "table", "manifest")
+    )
     body = f"<office:body><office:text>{text}</office:text></office:body>"
-    return _zipped("content.xml", f"<office:document-content {names}>{body}</office:document-content>")
+    file = f"<manifest:file-entry>{entry}</manifest:file-entry>"
+    return _zipped(
+        {
+            "META-INF/manifest.xml": f"<manifest:manifest {names}>{file}</manifest:manifest>",
+            "content.xml": f"<office:document-content {names}>{body}</office:document-content>",
+        }
+    )
 
 
-def _zipped(name: str, content: str) -> bytes:
+def _zipped(parts: Mapping[str, str]) -> bytes:
     made = io.BytesIO()
     with zipfile.ZipFile(made, "w") as archive:
-        archive.writestr(name, content)
+        for name, content in parts.items():
+            archive.writestr(name, content)
     return made.getvalue()

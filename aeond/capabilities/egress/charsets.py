@@ -23,6 +23,20 @@ _WEB: Final = frozenset(
         *(f"cp{page}" for page in range(1250, 1259)),
     }
 )
+# Labels and codecs as browsers read them (https://encoding.spec.whatwg.org): by their larger relatives.
+_LABELS: Final = {"windows-31j": "cp932", "x-sjis": "cp932", "x-gbk": "gb18030", "x-euc-jp": "euc_jp"}
+_READ_AS: Final = {
+    "ascii": "cp1252",
+    "iso8859-1": "cp1252",
+    "iso8859-9": "cp1254",
+    "iso8859-11": "cp874",
+    "tis-620": "cp874",
+    "shift_jis": "cp932",
+    "gb2312": "gb18030",
+    "gbk": "gb18030",
+    "big5": "big5hkscs",
+    "euc_kr": "cp949",
+}
 _MARKS: Final = (
     (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF16_LE, "utf-16-le"),
@@ -52,23 +66,30 @@ def decoded(content: bytes, content_type: str) -> str:
     for mark, encoding in _MARKS:
         if content.startswith(mark):
             return content[len(mark) :].decode(encoding, "replace")
-    beginning = content[:_DECLARED_WITHIN].decode("latin-1") if "html" in content_type.lower() else ""
-    for source in (content_type, beginning):
-        found = _CHARSET.search(source)
-        if found and (name := _known(found[1])):
-            return content.decode(name, "replace")
+    if name := _declared(content_type):
+        return content.decode(name, "replace")
+    if "html" in content_type.lower():
+        name = _declared(content[:_DECLARED_WITHIN].decode("latin-1"))
+        if name:  # a declaration that could be read is not in UTF-16
+            return content.decode("utf-8" if name.startswith("utf-16") else name, "replace")
     try:
         return codecs.getincrementaldecoder("utf-8")().decode(content)  # a cut last character is left out
     except UnicodeDecodeError:
         return content.decode("cp1252", "replace")
 
 
+def _declared(text: str) -> str:
+    """The codec of the encoding that the text names; "" if there is none of the web."""
+    found = _CHARSET.search(text)
+    return _known(found[1]) if found else ""
+
+
 def _known(label: str) -> str:
     """The codec of a label of the web; "" if there is none."""
+    if label.lower() in _LABELS:
+        return _LABELS[label.lower()]
     try:
         name = codecs.lookup(label).name
     except LookupError:
         return ""
-    if name not in _WEB:
-        return ""
-    return "cp1252" if name in ("ascii", "iso8859-1") else name  # as browsers read them
+    return _READ_AS.get(name, name) if name in _WEB else ""

@@ -120,7 +120,7 @@ async def _once(gate: Gate, request: Request, max_bytes: int) -> Response:
                 field="url",
                 retryable=request.method in SAFE_METHODS,
             ) from error
-    location = headers.get("location", "") if answer.status_code in _REDIRECTS else ""
+    location = _as_sent(headers.get("location", "")) if answer.status_code in _REDIRECTS else ""
     return Response(
         url,
         answer.status_code,
@@ -166,6 +166,14 @@ def _joined(fields: Sequence[tuple[bytes, bytes]]) -> Mapping[str, str]:
         name, value = raw_name.decode("latin-1").lower(), raw_value.decode("latin-1")
         headers[name] = f"{headers[name]}, {value}" if name in headers else value
     return headers
+
+
+def _as_sent(value: str) -> str:
+    """The value of a field whose bytes are UTF-8, as many servers send addresses; others are left as they are."""
+    try:
+        return value.encode("latin-1").decode()
+    except UnicodeDecodeError:
+        return value
 
 
 class _Body:

@@ -1,5 +1,6 @@
 """Reads the text of a web page, with its title and the addresses that it links to."""
 
+import re
 from collections.abc import Mapping
 from typing import Any, Final
 from urllib.parse import urljoin
@@ -10,24 +11,53 @@ from aeond.domain.values import JsonObject
 MAX_TITLE_CHARS: Final = 200
 MAX_LINK_CHARS: Final = 500
 MAX_LINK_TEXT_CHARS: Final = 100
+# The extraction makes one blank of all white space: that of preformatted text is replaced by characters that have no
+# meaning in Unicode.
+_KEPT: Final = str.maketrans("\n\t \u00a0", "\ufdd0\ufdd1\ufdd2\ufdd2")
+_BACK: Final = str.maketrans("\ufdd0\ufdd1\ufdd2", "\n\t ")
+_NO_TEXT: Final = re.compile("[\\x00-\\x08\\x0b-\\x1f\\ufffe\\uffff]")  # in pages, and refused by lxml
+_PREFORMATTED: Final = (  # texts, and the elements that begin a line
+    ".//text()[not(parent::script or parent::style)] | .//br | .//div | .//li | .//p | .//tr"
+)
 
 
 def read_page(html: str, base: str, offset: int, most: int, most_links: int) -> Mapping[str, Any]:
-    """`most` characters of the text from `offset` on, whether there is more, and the first links. Text without a layout,
-    scripts and forms are left out."""
+    """`most` characters of the text from `offset` on, whether there is more, and the first links. Only
+    preformatted text keeps its layout; scripts are left out."""
     import html_text
 
     root = html_text.parse_html(html)
     title = " ".join((root.findtext(".//title") or "").split())[:MAX_TITLE_CHARS]
-    links = _links(root, base, most_links)
+    links = _links(root, _base(root, base), most_links)
+    _keep_layout(root)
     body = root.find("body")  # the title is no part of the text
-    text = _storable(html_text.extract_text(root if body is None else body))
+    text = _storable(html_text.extract_text(root if body is None else body).translate(_BACK))
     return {
         "title": _storable(title),
         "text": text[offset : offset + most],
         "truncated": len(text) > offset + most,
         "links": links,
     }
+
+
+def _keep_layout(root: Any) -> None:
+    """Marks the white space of preformatted text, and removes the elements in it, between which the extraction would add
+    blanks."""
+    found = [pre for pre in root.iter("pre") if next(pre.iterancestors("pre"), None) is None]
+    for pre in found:
+        text = "".join(one if isinstance(one, str) else "\n" for one in pre.xpath(_PREFORMATTED))
+        pre.clear(keep_tail=True)
+        pre.text = _NO_TEXT.sub("", text).rstrip().strip("\n").translate(_KEPT)
+
+
+def _base(root: Any, base: str) -> str:
+    """The address that links are relative to."""
+    for element in root.iterfind(".//base[@href]"):
+        try:
+            return urljoin(base, str(element.get("href")).strip())
+        except ValueError:
+            break
+    return base
 
 
 def _links(root: Any, base: str, most: int) -> list[Mapping[str, str]]:

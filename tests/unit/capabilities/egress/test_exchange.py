@@ -58,6 +58,9 @@ def site() -> Iterator[str]:
         "/brotli": page(b"hello", 200, "Content-Encoding: br"),
         "/broken-zip": page(b"hello", 200, "Content-Encoding: gzip"),
         "/moved": page(b"", 302, "Location: /plain"),
+        "/moved-raw": page(b"", 302, f"Location: {'/café'.encode().decode('latin-1')}"),
+        "/moved-latin": page(b"", 302, "Location: /café"),
+        "/caf%C3%A9": page(b"hello"),
         "/away": page(b"", 307, "Location: https://other.example/x"),
         "/interim": b"HTTP/1.1 103 Early Hints\r\n\r\n" + page(b"hello"),
         "/interim-only": b"HTTP/1.1 103 Early Hints\r\n\r\n" * 100,
@@ -71,7 +74,9 @@ def site() -> Iterator[str]:
         yield address
 
 
-@pytest.mark.parametrize("path", ["/plain", "/chunked", "/zipped", "/moved", "/interim", "/twice"])
+@pytest.mark.parametrize(
+    "path", ["/plain", "/chunked", "/zipped", "/moved", "/moved-raw", "/moved-latin", "/interim", "/twice"]
+)
 async def test_content_arrives_in_every_usual_form(site: str, path: str) -> None:
     """Content is returned whole, plain, in chunks, compressed, after a redirection and after an early response."""
     response = await get(site, path)

@@ -42,6 +42,33 @@ async def test_links_are_absolute() -> None:
     assert len((await read(PAGE, most_links=1))["links"]) == 1
 
 
+async def test_links_are_relative_to_the_page_s_base() -> None:
+    """A page can name the address that its links are relative to; one that is no address is ignored."""
+    page = "<head><base href='{}'></head><a href='plan.html'>Plan</a>"
+    for base, url in (
+        ("/en/", "https://lib.example/en/plan.html"),
+        ("http://[", "https://lib.example/de/plan.html"),
+    ):
+        assert (await read(page.format(base), most_links=1))["links"] == [{"url": url, "text": "Plan"}]
+
+
+async def test_preformatted_text_keeps_its_layout() -> None:
+    """Line breaks, indentation and columns of preformatted text stay, also where its parts are marked up; text around it is
+    read as ever."""
+    html = (
+        "<p>Before  it</p><pre>\r\n<span>def</span> <b>f</b>(a):\r\n    <i>return</i>&nbsp;a\t1\x01&#1;<br>\n\n# end<!-- x -->"
+        "<script>no</script><div>one</div><div>two</div>\n</pre>after"
+    )
+    assert (await read(html))["text"] == (
+        "Before it\n\ndef f(a):\n    return a\t1\n\n\n# end\none\ntwo\n\nafter"
+    )
+
+
+async def test_nested_preformatted_text_is_read_once() -> None:
+    """Preformatted text within preformatted text appears once, with its layout."""
+    assert (await read("<pre>a\n  <span><pre>b  c</pre></span></pre>"))["text"].split() == ["a", "b", "c"]
+
+
 async def test_a_long_page_is_read_in_sections() -> None:
     """A section begins where the one before it ended."""
     html = "<p>" + "word " * 100

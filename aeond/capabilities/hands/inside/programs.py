@@ -80,11 +80,11 @@ def run(
     merged: bool,
 ) -> Mapping[str, Any]:
     """Runs a program to its end, or ends it and all processes of its group after `seconds`: by SIGTERM, and after
-    ENDING_SECONDS by SIGKILL. A cancelled
-    call does the same.
+    ENDING_SECONDS by SIGKILL. A cancelled call does the same.
 
-    `clipped` says that a part of the output is missing. `exit_code` is 128 and the signal's number for a program that a signal ended, 127 if it cannot be started. With
-    `merged`, error output is part of `output`, in the order in which it was written.
+    `exit_code` is 128 and the signal's number for a program that a signal ended, 127 if it cannot be started. With
+    `merged`, error output is part of `output`, in the order in which it was written. `clipped` says that a part of the
+    output is missing.
     """
     begun = _now()
     try:

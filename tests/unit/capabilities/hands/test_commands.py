@@ -60,7 +60,7 @@ async def test_time_is_bounded(tmp_path: Path) -> None:
     data = await Hands(tmp_path).done(
         "run_command", argv=["sh", "-c", "echo begun; exec sleep 600"], seconds=1
     )
-    assert data == {"exit_code": 137, "note": "stopped after 1 s", "output": "begun\n"}
+    assert data == {"exit_code": 143, "note": "stopped after 1 s", "output": "begun\n"}
 
 
 @needs_bubblewrap

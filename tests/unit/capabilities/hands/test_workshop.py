@@ -170,7 +170,7 @@ async def test_a_cancelled_program_can_clean_up(tmp_path: Path) -> None:
             hands.on_text = lambda _text: group.cancel_scope.cancel()
             group.start_soon(
                 hands.shell,
-                "trap 'rm lock; exit 1' TERM; touch lock; echo ready; while :; do sleep 600; done",
+                "trap 'rm lock; exit 1' TERM; touch lock; echo ready; sleep 600 & wait",
             )
     assert list(tmp_path.iterdir()) == []
 

@@ -92,7 +92,7 @@ def late(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 @pytest.mark.usefixtures("late")
 async def test_a_late_program_can_clean_up(tmp_path: Path) -> None:
     """A program whose time is up is asked to end, and what it does then counts; the ones after it are not run."""
-    script = "trap 'echo bye; exit 0' TERM; echo ready; while :; do sleep 600; done"
+    script = "trap 'echo bye; exit 0' TERM; echo ready; sleep 600 & wait"
     (done,) = await ran(tmp_path, ["sh", "-c", script], ["touch", "next"])
     assert (done["output"], done["exit_code"], done["stopped"]) == ("ready\nbye\n", 0, True)
     assert list(tmp_path.iterdir()) == []

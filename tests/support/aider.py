@@ -117,9 +117,16 @@ def failing_project(folder: Path) -> Path:
 
 
 class Desk:
-    """Calls the tools in the folder `project`; `rules` are what the model answers."""
+    """Calls the tools in the folder `project`; `rules` are what the model answers. `hidden` are paths in the project of the
+    daemon's own files."""
 
-    def __init__(self, folder: Path, rules: Sequence[Any], environment: Path | None = None) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        rules: Sequence[Any],
+        environment: Path | None = None,
+        hidden: Sequence[str] = (),
+    ) -> None:
         self.project = failing_project(folder / "project")
         self.state = folder / "state"
         self.hands = Hands(self.project)
@@ -127,8 +134,9 @@ class Desk:
         self.grant: Grant | None = None
         workshop = self.hands.workshop
         self.terminals = RunTerminals()
+        own = [self.state, *(self.project / path for path in hidden)]
         self.editor = Editor(
-            Workbench(environment or stand_in(folder / "environment"), [self.state], None, 1 << 30),
+            Workbench(environment or stand_in(folder / "environment"), own, None, 1 << 30),
             workshop,
             FileChanges(workshop.files, self.hands.log, workshop.threads, ManualClock()),
             self.state,

@@ -29,14 +29,16 @@ MAX_NAME_CHARS: Final = 200
 
 
 @asynccontextmanager
-async def private_copy(workshop: Workshop, folder: Path, context: ToolContext) -> AsyncIterator[Worktree]:
-    """A copy of the workspace below `folder` while the context is open. ToolError (reason WORKSPACE_MISSING,
-    WORKSPACE_TOO_LARGE)."""
+async def private_copy(
+    workshop: Workshop, folder: Path, hidden: Sequence[Path], context: ToolContext
+) -> AsyncIterator[Worktree]:
+    """A copy of the workspace, without what is `hidden`, below `folder` while the context is open. ToolError (reason
+    WORKSPACE_MISSING, WORKSPACE_TOO_LARGE)."""
     if not context.workspace:
         raise ToolError("this run has no folder to work in", reason="WORKSPACE_MISSING")
     threads = workshop.threads
     listed = await listed_files(workshop, context)
-    parcel = await threads.run(lambda _stopped: packed(context.workspace, listed))
+    parcel = await threads.run(lambda _stopped: packed(context.workspace, listed, hidden))
     stack = ExitStack()
     try:
         yield await threads.run(lambda _stopped: stack.enter_context(worktree(folder, parcel)))

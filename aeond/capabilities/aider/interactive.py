@@ -72,7 +72,7 @@ def interactive_tool(
         grant = context.grant or Grant(ASKING_TOOL_STEP)
         async with (
             terminals.of(context.uid, context.run_id) as terminal,
-            private_copy(workshop, copies, context) as copy,
+            private_copy(workshop, copies, workbench.hidden, context) as copy,
         ):
             files, read = chosen(copy, arguments)
             order = Order(copy.folder, arguments.task, files, read, tuple(arguments.test), SESSION_SECONDS)

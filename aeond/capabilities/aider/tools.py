@@ -139,7 +139,8 @@ class Editor:
         grant = context.grant or Grant(ASKING_TOOL_STEP)
         show = self._show_text(context.run_id, context.step_id) if context.run_id else _ignore
         threads = self._workshop.threads
-        async with private_copy(self._workshop, self._folder / "copies", context) as copy:
+        copies, hidden = self._folder / "copies", self._workbench.hidden
+        async with private_copy(self._workshop, copies, hidden, context) as copy:
             files, read = chosen(copy, arguments)
             order = Order(copy.folder, arguments.task, files, read, tuple(arguments.test), self._seconds)
             done, refusals = await self._workbench.work(order, self._metered(grant), show)

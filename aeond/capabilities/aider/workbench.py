@@ -77,13 +77,13 @@ class Order:
 
 class Workbench:
     """Runs Aider of one environment. Nothing of the machine is visible to it but the programs, the environment and the
-    folder; it has no network but the loopback of its sandbox."""
+    folder, without the `hidden` files; it has no network but the loopback of its sandbox."""
 
     def __init__(
         self, environment: Path, hidden: Sequence[Path], groups: GroupHome | None, memory_bytes: int
     ) -> None:
         self._environment = environment
-        self._hidden = hidden
+        self.hidden = hidden
         self._groups = groups
         self._memory_bytes = memory_bytes
 
@@ -118,7 +118,7 @@ class Workbench:
             terminals=command == SESSION,
             memory_bytes=self._memory_bytes,
         )
-        async with server_process(program, self._hidden, self._groups) as (ours, last_words):
+        async with server_process(program, self.hidden, self._groups) as (ours, last_words):
             reader, writer = await asyncio.open_unix_connection(sock=ours, limit=MAX_LINE_BYTES)
             try:
                 with anyio.fail_after(order.whole_seconds):

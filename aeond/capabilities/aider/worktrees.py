@@ -1,7 +1,7 @@
 """Private copies of a workspace, and what differs in them afterwards.
 
 A copy has the files that the repository does not ignore, and neither its data nor anything that configures Aider or
-holds keys. All functions block.
+holds keys, nor the daemon's own files. All functions block.
 """
 
 import os
@@ -45,14 +45,15 @@ def kept(name: str) -> bool:
     return not (protected_name(name) or last.startswith(".aider") or last in _CONFIGURES)
 
 
-def packed(workspace: str, listed: frozenset[str] | None) -> bytes:
-    """The archive of a workspace, read with the rights of its user; of a repository only the `listed` files. ToolError
-    (reason WORKSPACE_TOO_LARGE, WORKSPACE_CHANGED)."""
+def packed(workspace: str, listed: frozenset[str] | None, hidden: Sequence[Path]) -> bytes:
+    """The archive of a workspace without the `hidden` files and folders, read with the rights of its user; of a repository
+    only the `listed` files. ToolError (reason WORKSPACE_TOO_LARGE, WORKSPACE_CHANGED)."""
+    left_out = _identities(hidden)  # with the daemon's rights: the user may not see where they are
 
     def work() -> bytes:
         folder = open_bound(workspace, Workspace.identity_of(workspace), Workspace.rights_of(workspace))
         try:
-            return pack(Path(f"/proc/self/fd/{folder}"), keeps=_wanted(listed))
+            return pack(Path(f"/proc/self/fd/{folder}"), keeps=_wanted(listed), hidden=left_out)
         except (ParcelError, OSError) as error:
             raise ToolError(
                 f"{workspace} cannot be copied: {error}: work in a smaller folder, or let git ignore what is built",
@@ -62,6 +63,15 @@ def packed(workspace: str, listed: frozenset[str] | None) -> bytes:
             os.close(folder)
 
     return acting_as(Workspace.rights_of(workspace), work)
+
+
+def _identities(places: Sequence[Path]) -> frozenset[tuple[int, int]]:
+    found = set[tuple[int, int]]()
+    for place in places:
+        with suppress(OSError):  # nothing is there, or nothing that even the daemon may read
+            facts = place.stat()
+            found.add((facts.st_dev, facts.st_ino))
+    return frozenset(found)
 
 
 def _wanted(listed: frozenset[str] | None) -> Callable[[str], bool]:

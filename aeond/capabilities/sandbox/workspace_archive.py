@@ -8,7 +8,7 @@ followed, and only regular files and folders are created.
 import json
 import os
 import stat
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -34,15 +34,17 @@ def pack(
     folder: Path,
     known: Mapping[str, Fingerprint] | None = None,
     keeps: Callable[[str], bool] = _keep_all,
+    hidden: Collection[tuple[int, int]] = (),
 ) -> bytes:
-    """The regular files and folders below a folder that `keeps` has by their names, except files unchanged since `known`.
+    """The regular files and folders below a folder that `keeps` has by their names, except files unchanged since `known`,
+    and except those in `hidden`, by device and inode, with everything below them.
 
     Symbolic links and other file types are left out. ParcelError if the limits are exceeded.
     """
     entries: list[tuple[str, int, bool]] = []
     contents: list[bytes] = []
     total = 0
-    for path, facts in _walk(folder, keeps):
+    for path, facts in _walk(folder, keeps, hidden):
         name = str(path.relative_to(folder))
         is_file = stat.S_ISREG(facts.st_mode)
         if is_file and known is not None and known.get(name) == _fingerprint(facts):
@@ -111,15 +113,19 @@ def remove(names: Sequence[str], folder: Path) -> None:
             os.close(place)
 
 
-def _walk(folder: Path, keeps: Callable[[str], bool] = _keep_all) -> Iterator[tuple[Path, os.stat_result]]:
+def _walk(
+    folder: Path,
+    keeps: Callable[[str], bool] = _keep_all,
+    hidden: Collection[tuple[int, int]] = (),
+) -> Iterator[tuple[Path, os.stat_result]]:
     """The folders and regular files below a folder, each folder before its contents, at any depth. Nothing below a folder
-    that is not kept."""
+    that is not kept or is hidden."""
     waiting = [folder]
     while waiting:
         for entry in sorted(os.scandir(waiting.pop()), key=lambda one: one.name):
             facts = entry.stat(follow_symlinks=False)
             path = Path(entry.path)
-            if not keeps(str(path.relative_to(folder))):
+            if not keeps(str(path.relative_to(folder))) or (facts.st_dev, facts.st_ino) in hidden:
                 continue
             if stat.S_ISDIR(facts.st_mode):
                 waiting.append(path)

@@ -198,6 +198,18 @@ async def test_no_network_and_no_daemon_files_inside(tmp_path: Path) -> None:
     assert made["test"]["output"] == "hidden\nhidden\nNetwork is unreachable\n"
 
 
+async def test_a_key_of_the_daemon_in_the_project_is_not_copied(tmp_path: Path) -> None:
+    """A test command does not find a key file of the daemon that lies in the project, even one that git tracks."""
+    desk = Desk(tmp_path, answers(SAID), hidden=["keys/openai"])
+    key = desk.project / "keys/openai"
+    key.parent.mkdir()
+    key.write_text("s3cret", encoding="utf-8")
+    git(desk.project, "add", "keys/openai")
+    made = await desk.done("aider", task=TASK, test=["sh", "-c", "ls keys; cat keys/openai"])
+    assert "No such file" in made["test"]["output"]
+    assert "s3cret" not in made["test"]["output"]
+
+
 def test_the_rules_of_the_tools(tmp_path: Path) -> None:
     """A call of aider leaves nothing behind, so that it may be interrupted and repeated; one of apply_changes is resumed."""
     desk = Desk(tmp_path, [])

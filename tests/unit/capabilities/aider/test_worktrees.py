@@ -38,9 +38,22 @@ def test_a_copy_has_what_is_listed_and_harmless(tmp_path: Path) -> None:
         (source / name).write_text("x", encoding="utf-8")
     listed = frozenset({".env", ".aider.conf.yml", ".envrc", "src/a.py", "c.py"})
     for given, names in ((listed, {"src/a.py", "c.py"}), (None, {"src/a.py", "c.py", "build/b.py"})):
-        with worktree(tmp_path / "copies", packed(str(source), given)) as copy:
+        with worktree(tmp_path / "copies", packed(str(source), given, [])) as copy:
             assert set(copy.before) == names
     assert list((tmp_path / "copies").iterdir()) == []
+
+
+def test_a_copy_lacks_the_daemons_own_files(tmp_path: Path) -> None:
+    """A hidden file, another link to it, and everything in a hidden folder are left out, with and without a repository."""
+    source = tmp_path / "source"
+    for name in ("keys/openai", "state/deep/journal", "a.py"):
+        (source / name).parent.mkdir(parents=True, exist_ok=True)
+        (source / name).write_text("x", encoding="utf-8")
+    os.link(source / "keys/openai", source / "other")
+    hidden = [source / "keys/openai", source / "state", source / "missing"]
+    for listed in (None, frozenset({"keys/openai", "other", "state/deep/journal", "a.py"})):
+        with worktree(tmp_path / "copies", packed(str(source), listed, hidden)) as copy:
+            assert set(copy.before) == {"a.py"}
 
 
 def test_a_folder_that_is_too_large_is_refused(tmp_path: Path) -> None:
@@ -48,7 +61,7 @@ def test_a_folder_that_is_too_large_is_refused(tmp_path: Path) -> None:
     with (tmp_path / "large").open("wb") as file:
         file.truncate(65 << 20)
     with pytest.raises(ToolError, match="work in a smaller folder"):
-        packed(str(tmp_path), None)
+        packed(str(tmp_path), None, [])
 
 
 def test_changes_are_read_without_trust(tmp_path: Path) -> None:

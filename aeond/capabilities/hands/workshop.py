@@ -10,9 +10,7 @@ import anyio
 
 from aeond.capabilities.hands.workspace_tree import (
     MAX_ENTRIES,
-    Difference,
     Tree,
-    defuse,
     difference,
     missing_folders,
     seen,
@@ -26,7 +24,7 @@ from aeond.capabilities.tools.files.reading import shown_name
 from aeond.capabilities.tools.worker_threads import Stopped, WorkerThreads
 from aeond.domain.tools import MAX_EFFECTS, RecordedEffect, ToolContext
 from aeond.domain.undo import Change, ChangeKind, owner_of
-from aeond.errors import ToolError
+from aeond.errors import AeondError, ToolError
 from aeond.frozen import frozen
 from aeond.ports import Clock, TextSink
 from aeond.ports.undo import UndoLog
@@ -91,6 +89,8 @@ class Workshop:
         self._memory_bytes = memory_bytes
         self._show_text = show_text
         self._together = UserPlaces(MAX_TOGETHER, MAX_OF_ONE_USER)
+        # For what follows a program: tools that hold all other threads cannot prevent it.
+        self._own_threads = WorkerThreads(MAX_TOGETHER)
         self._locks: WeakValueDictionary[str, anyio.Lock] = WeakValueDictionary()
 
     @property
@@ -101,8 +101,9 @@ class Workshop:
     async def change(
         self, context: ToolContext, argvs: Sequence[Sequence[str]], seconds: float, kept_bytes: int
     ) -> Ran:
-        """Runs programs that may change the workspace, except its protected names. Their changes are recorded also if
-        the call is cancelled. ToolError as Sandbox.perform and `workspace_tree.seen`."""
+        """Runs programs that may change the workspace, except its protected names; those that they make are renamed. Their
+        changes are recorded also if the call is cancelled. ToolError as Sandbox.perform and `workspace_tree.seen`, and
+        (reason NAMES_NOT_RENAMED) if protected names may be left."""
         if not context.workspace:
             return await self.run(context, argvs, seconds, kept_bytes, Conditions(show=self._sink(context)))
         async with (
@@ -116,17 +117,24 @@ class Workshop:
                     reason="WORKSPACE_TOO_LARGE",
                 )
             ran = Ran(())
+            failure: AeondError | None = None
             try:
                 conditions = Conditions(before.writable(), self._sink(context))
                 ran = await self.run(context, argvs, seconds, kept_bytes, conditions)
+            except AeondError as error:
+                failure = error
             finally:
-                with anyio.CancelScope(shield=True), anyio.move_on_after(SETTLE_SECONDS) as settling:
-                    effects, notes = await self._settled(before, context)
+                with anyio.CancelScope(shield=True):
+                    after = await self._searched(before, context)  # however long it takes
+                    with anyio.move_on_after(SETTLE_SECONDS) as settling:
+                        effects, notes = await self._settled(before, after, context)
+            if after.left:
+                raise _not_renamed(f"{_named(after.left)} could not be renamed") from failure
+            if failure is not None:
+                raise failure
             if settling.cancelled_caught:
-                return Ran(
-                    ran.programs, notes=("the changes could not be listed in time, nor can they be undone",)
-                )
-            return Ran(ran.programs, effects, (*ran.notes, *notes))
+                effects, notes = (), ("the changes could not be listed in time, nor can they be undone",)
+            return Ran(ran.programs, effects, (*ran.notes, *_renamed(after), *notes))
 
     async def run(
         self,
@@ -180,12 +188,22 @@ class Workshop:
         most = min(MAX_KEPT_FILE_BYTES, self._log.max_content_bytes)
         return seen(self.files, context.workspace, stopped, keep_bytes=most)
 
+    async def _searched(self, before: Tree, context: ToolContext) -> Tree:
+        """The tree after the programs, in which the protected names that they made are renamed. ToolError (reason
+        NAMES_NOT_RENAMED)."""
+        known = frozenset(before.protected.values())
+        try:
+            return await self._own_threads.run(
+                lambda stopped: seen(self.files, context.workspace, stopped, known=known)
+            )
+        except (AeondError, OSError, RuntimeError) as error:
+            raise _not_renamed(f"{context.workspace} could not be searched ({error})") from error
+
     async def _settled(
-        self, before: Tree, context: ToolContext
+        self, before: Tree, after: Tree, context: ToolContext
     ) -> tuple[tuple[RecordedEffect, ...], tuple[str, ...]]:
-        after = await self.threads.run(lambda stopped: seen(self.files, context.workspace, stopped))
         found = difference(before, after)
-        notes = [await self._defused(found, context)] if found.forbidden else []
+        notes: list[str] = []
         if not after.whole:
             notes.append(
                 f"there are more than {MAX_ENTRIES} files now, so that the changes cannot be listed or undone"
@@ -252,25 +270,22 @@ class Workshop:
     async def _state(self, path: str, context: ToolContext) -> FileState | None:
         """None for anything but a regular file that can be read."""
         try:
-            return await self.threads.run(lambda _stopped: self.files.state(path, context.workspace))
+            return await self._own_threads.run(lambda _stopped: self.files.state(path, context.workspace))
         except ToolError:
             return None
 
-    async def _defused(self, found: Difference, context: ToolContext) -> str:
-        """Renames what the programs made under protected names; the note about it."""
-        renamed: list[str] = []
-        left: list[str] = []
 
-        def rename_all(_stopped: Stopped) -> None:
-            for path in found.forbidden:
-                try:
-                    renamed.append(defuse(self.files, context.workspace, path))
-                except (OSError, ToolError):
-                    left.append(path)
+def _renamed(after: Tree) -> Sequence[str]:
+    if not after.renamed:
+        return ()
+    return (f"renamed to {_named(after.renamed)}, because the name can run code or hold keys",)
 
-        await self.threads.run(rename_all)
-        done = f"renamed to {_named(renamed)}, because the name can run code or hold keys" if renamed else ""
-        return done if not left else f"remove {_named(left)} by hand: the name can run code or hold keys"
+
+def _not_renamed(why: str) -> ToolError:
+    return ToolError(
+        f"{why}: files that the program made may run code or hold keys, such as .envrc or .git; remove them by hand",
+        reason="NAMES_NOT_RENAMED",
+    )
 
 
 def _is_text(path: str) -> bool:

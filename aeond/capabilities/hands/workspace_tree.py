@@ -7,7 +7,7 @@ changed last are kept beforehand, which is what can be undone.
 import os
 import stat
 from collections import Counter, deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import Final
 
@@ -34,7 +34,8 @@ class Tree:
     """The files of a workspace by their paths, including links and special files, and its folders.
 
     `protected` are the files and folders of protected names, by device and inode; nothing below them is listed.
-    `kept` has the states of some of the files.
+    `kept` has the states of some of the files. `renamed` has the new paths of files and folders that were renamed, and
+    `left` the paths of those that could not be.
     """
 
     files: Mapping[str, Facts]
@@ -42,7 +43,9 @@ class Tree:
     protected: Mapping[str, tuple[int, int]]
     linked: frozenset[str]  # protected names that are symbolic links
     kept: Mapping[str, FileState]
-    whole: bool  # otherwise only `protected` and `linked` are complete
+    whole: bool  # otherwise only `protected`, `linked`, `renamed` and `left` are complete
+    renamed: Sequence[str] = ()
+    left: Sequence[str] = ()
 
     def writable(self) -> Mapping[str, bool]:
         """What a program may change: everything but the protected, with few enough entries to mount each of them.
@@ -57,14 +60,25 @@ class Tree:
         return {"": False} if "" in closed else dict.fromkeys(closed, False)
 
 
-def seen(files: ContainedFiles, workspace: str, stopped: Stopped, *, keep_bytes: int = 0) -> Tree:
+def seen(
+    files: ContainedFiles,
+    workspace: str,
+    stopped: Stopped,
+    *,
+    keep_bytes: int = 0,
+    known: Collection[tuple[int, int]] | None = None,
+) -> Tree:
     """Blocking. The tree, with the states of the files changed last of at most `keep_bytes` each; of more than
-    MAX_ENTRIES entries only the protected names. ToolError (reason STOPPED, and as ContainedFiles does)."""
+    MAX_ENTRIES entries only the protected names. Of these, every one that is not `known` by device and inode is renamed at
+    once by `defuse`, so that it has no effect while the search goes on. ToolError (reason STOPPED, and as ContainedFiles
+    does)."""
     found: dict[str, Facts] = {}
     regular: list[tuple[int, int, str]] = []
     folders: set[str] = set()
     protected: dict[str, tuple[int, int]] = {}
     linked: set[str] = set()
+    renamed: list[str] = []
+    left: list[str] = []
     waiting = deque([""])
     whole = True
     own = PurePosixPath(workspace).name
@@ -84,7 +98,14 @@ def seen(files: ContainedFiles, workspace: str, stopped: Stopped, *, keep_bytes:
         for name, facts in listed:
             path = f"{here}/{name}" if here else name
             if protected_name(anchor + path):
-                protected[path] = (facts.st_dev, facts.st_ino)
+                one = (facts.st_dev, facts.st_ino)
+                if known is not None and one not in known:  # one that has moved is not the command's
+                    try:
+                        renamed.append(defuse(files, workspace, path))
+                    except (OSError, ToolError):
+                        left.append(path)
+                    continue
+                protected[path] = one
                 if stat.S_ISLNK(facts.st_mode):
                     linked.add(path)
             elif stat.S_ISDIR(facts.st_mode):
@@ -96,7 +117,7 @@ def seen(files: ContainedFiles, workspace: str, stopped: Stopped, *, keep_bytes:
                 if stat.S_ISREG(facts.st_mode) and facts.st_size <= keep_bytes:
                     regular.append((facts.st_mtime_ns, facts.st_size, path))
     kept = _kept(files, workspace, regular, stopped)
-    return Tree(found, frozenset(folders), protected, frozenset(linked), kept, whole)
+    return Tree(found, frozenset(folders), protected, frozenset(linked), kept, whole, renamed, left)
 
 
 def _facts(facts: os.stat_result) -> Facts:
@@ -123,27 +144,22 @@ def _kept(
 
 @frozen
 class Difference:
-    """Paths that a command created, changed and deleted, sorted; `forbidden` are protected names that it created."""
+    """Paths that a command created, changed and deleted, sorted, without those of protected names."""
 
     created: tuple[str, ...]
     changed: tuple[str, ...]
     deleted: tuple[str, ...]
-    forbidden: tuple[str, ...]
 
 
 def difference(before: Tree, after: Tree) -> Difference:
-    """Of an `after` that is not whole, only what is forbidden."""
-    known = set(before.protected.values())
-    # One that was there before and has moved is not the command's.
-    forbidden = tuple(sorted(path for path, one in after.protected.items() if one not in known))
+    """Nothing of an `after` that is not whole."""
     if not after.whole:
-        return Difference((), (), (), forbidden)
+        return Difference((), (), ())
     changed = (path for path, facts in after.files.items() if before.files.get(path, facts) != facts)
     return Difference(
         created=tuple(sorted(after.files.keys() - before.files.keys())),
         changed=tuple(sorted(changed)),
         deleted=tuple(sorted(before.files.keys() - after.files.keys())),
-        forbidden=forbidden,
     )
 
 

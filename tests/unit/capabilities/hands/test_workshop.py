@@ -1,5 +1,7 @@
 """Programs in the sandbox: their changes, what they may not change, and what becomes of it."""
 
+import os
+import threading
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -10,6 +12,7 @@ import pytest
 
 from aeond.capabilities.hands import workshop, workspace_tree
 from aeond.capabilities.sandbox.tool_unit import ToolUnit
+from aeond.capabilities.tools.worker_threads import MAX_THREADS, WorkerThreads
 from aeond.domain.tools import RecordedEffect, ToolCall, ToolResult
 from tests.support.bubblewrap import needs_bubblewrap
 from tests.support.hands import Hands
@@ -89,6 +92,64 @@ async def test_protected_names_keep_their_content(hands: Hands) -> None:
     assert not (hands.folder / ".git/hook").exists()
     assert hands.text(".npmrc.refused") == "x\n"
     assert ".npmrc.refused" in data["note"]
+
+
+@needs_bubblewrap
+async def test_protected_names_are_renamed_however_long_it_takes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A program cannot keep a protected name by making the search long: only the list of changes has a deadline."""
+    monkeypatch.setattr(workshop, "SETTLE_SECONDS", 0.0)
+    result = await Hands(tmp_path).shell("echo x > .envrc; echo x > other")
+    assert result.success, result.error
+    data: Any = result.data
+    assert sorted(path.name for path in tmp_path.iterdir()) == [".envrc.refused", "other"]
+    assert "renamed to .envrc.refused" in data["note"]
+    assert "could not be listed in time" in data["note"]
+
+
+@needs_bubblewrap
+async def test_protected_names_are_renamed_while_tools_hold_all_threads(tmp_path: Path) -> None:
+    """Blocking tools that hold all threads while a program ends do not keep its protected names from being renamed."""
+    hands = Hands(tmp_path)
+    os.mkfifo(tmp_path / "go")  # the program ends once all threads are held
+    hands.workshop.threads = WorkerThreads(max_wait_seconds=0.5)
+    free, held = threading.Event(), anyio.Event()
+    try:
+        async with anyio.create_task_group() as group:
+
+            async def hold_all() -> None:
+                for _ in range(MAX_THREADS):
+                    begun = await hands.workshop.threads.begin(lambda _stopped: free.wait(60))
+                    group.start_soon(begun.result)
+                held.set()
+                await anyio.to_thread.run_sync((tmp_path / "go").write_text, "go")
+
+            def hold(text: str) -> None:
+                if "made" in text:
+                    group.start_soon(hold_all)
+
+            hands.on_text = hold
+            result = await hands.shell("echo x > .envrc; echo x > new; echo made; cat go")
+            assert held.is_set(), result
+            free.set()
+    finally:
+        free.set()
+    assert result.success, result.error
+    assert sorted(path.name for path in tmp_path.iterdir()) == [".envrc.refused", "go", "new"]
+
+
+@needs_bubblewrap
+async def test_a_protected_name_that_is_left_fails_the_call(tmp_path: Path) -> None:
+    """If a protected name cannot be renamed, the call fails and names it; the other changes can be undone."""
+    hands = Hands(tmp_path)
+    taken = "for i in '' $(seq 2 99); do echo > .envrc.refused$i; done"
+    result = await hands.shell(f"echo > .envrc; {taken}; mkdir sub; echo > sub/.npmrc; echo > new")
+    assert result.reason == "NAMES_NOT_RENAMED"
+    assert ".envrc could not be renamed" in result.error
+    assert (tmp_path / "sub/.npmrc.refused").exists()
+    await hands.undo()
+    assert not (tmp_path / "new").exists()
 
 
 @needs_bubblewrap

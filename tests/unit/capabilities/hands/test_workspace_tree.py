@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from aeond.capabilities.hands import workspace_tree
-from aeond.capabilities.hands.workspace_tree import Tree, defuse, difference, missing_folders, seen
+from aeond.capabilities.hands.workspace_tree import Tree, difference, missing_folders, seen
 from aeond.capabilities.tools.files.contained_files import ContainedFiles
 from aeond.capabilities.tools.files.safe_open import resolve_in_kernel
 from aeond.errors import ToolError
@@ -15,6 +15,10 @@ FILES = ContainedFiles(resolve_in_kernel)
 
 def tree(folder: Path, keep_bytes: int = 100) -> Tree:
     return seen(FILES, str(folder), lambda: False, keep_bytes=keep_bytes)
+
+
+def searched(folder: Path, before: Tree) -> Tree:
+    return seen(FILES, str(folder), lambda: False, known=before.protected.values())
 
 
 def made(folder: Path, *paths: str) -> None:
@@ -33,7 +37,7 @@ def test_changed_files_are_found(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to("kept")
     found = difference(before, tree(tmp_path))
     assert found.created == ("link", "new/deep/file")
-    assert (found.changed, found.deleted, found.forbidden) == (("sub/changed",), ("deleted",), ())
+    assert (found.changed, found.deleted) == (("sub/changed",), ("deleted",))
     assert missing_folders("new/deep/file", before) == ("new", "new/deep")
     assert missing_folders("sub/changed", before) == ()
 
@@ -80,13 +84,14 @@ def test_pairs_of_names_are_protected_below_the_workspace(tmp_path: Path) -> Non
 
 
 def test_a_new_protected_name_is_defused(tmp_path: Path) -> None:
-    """A new file of a protected name is found and renamed to a free name, with its content; a moved one is not new."""
+    """A new file of a protected name is renamed to a free name, with its content; one that has moved is not new."""
     made(tmp_path, "sub/.git/config", "sub/.git.refused/x")
     before = tree(tmp_path)
     (tmp_path / "sub").rename(tmp_path / "moved")
     made(tmp_path, "moved/.envrc", "moved/.envrc.refused")
-    assert difference(before, tree(tmp_path)).forbidden == ("moved/.envrc",)
-    assert defuse(FILES, str(tmp_path), "moved/.envrc") == "moved/.envrc.refused2"
+    after = searched(tmp_path, before)
+    assert (after.renamed, after.left) == (["moved/.envrc.refused2"], [])
+    assert list(after.protected) == ["moved/.git"]
     assert (tmp_path / "moved/.envrc.refused2").read_text(encoding="utf-8") == "moved/.envrc"
 
 
@@ -96,11 +101,20 @@ def test_beyond_the_bound_protected_names_are_found(tmp_path: Path, monkeypatch:
     before = tree(tmp_path)
     monkeypatch.setattr(workspace_tree, "MAX_ENTRIES", 4)
     made(tmp_path, "b", "c", "d", "x/y/z/.envrc")
-    after = tree(tmp_path)
+    after = searched(tmp_path, before)
     assert (before.whole, after.whole) == (True, False)
     found = difference(before, after)
     assert (found.created, found.changed, found.deleted) == ((), (), ())
-    assert found.forbidden == ("x/y/z/.envrc",)
+    assert after.renamed == ["x/y/z/.envrc.refused"]
+
+
+def test_a_search_that_is_cut_off_has_renamed_what_it_found(tmp_path: Path) -> None:
+    """A protected name is renamed when the search meets it, and not only after its end."""
+    made(tmp_path, ".envrc", "x/y")
+    looks = iter([False, True])
+    with pytest.raises(ToolError, match="was stopped"):
+        seen(FILES, str(tmp_path), lambda: next(looks), known=())
+    assert sorted(path.name for path in tmp_path.iterdir()) == [".envrc.refused", "x"]
 
 
 def test_an_abandoned_comparison_stops(tmp_path: Path) -> None:

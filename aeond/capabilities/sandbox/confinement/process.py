@@ -15,7 +15,13 @@ from typing import Final
 
 import aeond
 from aeond.capabilities.sandbox.confinement.landlock import restrict
-from aeond.capabilities.sandbox.confinement.system_calls import CONFINING, DENIED, install_filter
+from aeond.capabilities.sandbox.confinement.system_calls import (
+    CONFINING,
+    DENIED,
+    LOOPBACK,
+    Denied,
+    install_filter,
+)
 from aeond.capabilities.sandbox.messages import Limits
 from aeond.errors import ToolError
 
@@ -58,15 +64,18 @@ def confine(limits: Limits, workspace: str) -> None:
     # The signal's default action ends the process, including a loop in native code.
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
     signal.setitimer(signal.ITIMER_REAL, limits.seconds + GRACE_SECONDS)
-    _wall_in((), (workspace,) if workspace else (), network=False)
+    _wall_in((), (workspace,) if workspace else (), DENIED, network=False)
 
 
-def confine_server(readable: Sequence[str], writable: Sequence[str], *, network: bool) -> None:
+def confine_server(
+    readable: Sequence[str], writable: Sequence[str], *, network: bool, loopback: bool
+) -> None:
     """As `confine`, for a program that runs until it is stopped: without limits of time and address space, which
-    runtimes such as Node's reserve and do not use.
+    runtimes such as Node's reserve and do not use. `loopback` is for a network namespace without any other network.
     """
     _limit()
-    _wall_in(readable, writable, network=network)
+    denied = CONFINING if network else LOOPBACK if loopback else DENIED
+    _wall_in(readable, writable, denied, network=network or loopback)
 
 
 def _limit(*more: tuple[int, int]) -> None:
@@ -84,12 +93,14 @@ def _limit(*more: tuple[int, int]) -> None:
         resource.setrlimit(kind, (bound, bound))
 
 
-def _wall_in(readable: Sequence[str], writable: Sequence[str], *, network: bool) -> None:
+def _wall_in(
+    readable: Sequence[str], writable: Sequence[str], denied: Sequence[Denied], *, network: bool
+) -> None:
     scratch = [os.environ.get("TMPDIR", "/tmp"), "/dev/shm"]  # noqa: S108 - the sandbox's own
     shown = [*SYSTEM, *(NAME_SERVICE if network else ()), *python_places(), "/proc", *readable]
     try:
         restrict(shown, [*scratch, *writable], network=network)
-        install_filter(CONFINING if network else DENIED)
+        install_filter(denied)
     except OSError as error:
         raise ToolError(
             f"no sandbox is available for this tool: this machine cannot limit a process ({error}):"

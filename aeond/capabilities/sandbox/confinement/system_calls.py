@@ -43,6 +43,8 @@ class Denied:
 
 
 _AF_UNIX: Final = 1
+_AF_INET: Final = 2
+_AF_INET6: Final = 10
 _DATAGRAM_BITS: Final = 2  # set in SOCK_DGRAM and SOCK_RAW, not in SOCK_STREAM and SOCK_SEQPACKET
 _SET_ID_BITS: Final = 0o6000
 _CREATES: Final = os.O_CREAT | (os.O_TMPFILE & ~os.O_DIRECTORY)
@@ -99,6 +101,15 @@ CONFINING: Final = (
     Denied("settimeofday clock_settime adjtimex clock_adjtime migrate_pages move_pages"),
 )
 DENIED: Final = (*SOCKETS, *CONFINING)
+LOOPBACK: Final = (
+    # Families that a network namespace does not confine, such as AF_VSOCK, and those that programs do not need.
+    Denied(
+        "socket socketpair",
+        errno.EAFNOSUPPORT,
+        (tuple(Test(0, Comparison.EQUALS, one, negated=True) for one in (_AF_UNIX, _AF_INET, _AF_INET6)),),
+    ),
+    *CONFINING,
+)
 
 # Numbers of the calls above: on x86_64, on aarch64 (-1: does not exist there); equal on both from 424.
 _NUMBERS: Final = """

@@ -1,7 +1,7 @@
 """The first program of a sandboxed server: confines itself, then becomes the server.
 
 The sandbox starts it as `python -I -m aeond.capabilities.sandbox.servers.launcher FOLDERS COMMAND...`. FOLDERS is a JSON
-object with the lists `readable` and `writable` and the boolean `network`. With `-m MODULE` as the command, it calls `main`
+object with the lists `readable` and `writable` and the booleans `network` and `loopback`. With `-m MODULE` as the command, it calls `main`
 of a module of aeond instead, which another process might not find behind the wall.
 """
 
@@ -19,7 +19,7 @@ def main() -> None:
     command = sys.argv[2:]
     os.umask(0o077)
     try:
-        confine_server(folders["readable"], folders["writable"], network=folders["network"])
+        confine_server(**folders)
         if command[0] == "-m":
             importlib.import_module(command[1]).main()
             return

@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import os
 import shutil
 import socket
 import sys
@@ -59,18 +60,27 @@ async def server_process(
         if groups is not None:
             group = stack.enter_context(made_group(groups, program.memory_bytes))
         environment = {"HOME": "/tmp", **program.environment}  # noqa: S108 - the sandbox's own
-        settings = [word for name, value in environment.items() for word in ("--setenv", name, value)]
+        settings = _settings(environment, stack)
         network = ["--share-net"] if program.network else []
         folders = {
             "readable": program.readable,
             "writable": (*program.writable, *(("/dev/pts",) if program.terminals else ())),
-            "network": program.network
-            or program.loopback,  # the namespace without network has a loopback of its own
+            "network": program.network,
+            "loopback": program.loopback,  # the namespace without network has one of its own
         }
         launcher = [sys.executable, *LAUNCHER, json.dumps(folders), *program.command]
-        command = [*NAMESPACES, *network, *settings, *view.options, "--", *launcher]
-        async with running(bubblewrap, command, view.descriptors, group) as tree:
+        command = [*NAMESPACES, *network, "--args", str(settings), *view.options, "--", *launcher]
+        async with running(bubblewrap, command, [settings, *view.descriptors], group) as tree:
             yield tree.ours, tree.last_words
+
+
+def _settings(environment: Mapping[str, str], stack: contextlib.ExitStack) -> int:
+    """A descriptor from which bubblewrap reads the variables: every user of the machine can read its command line."""
+    words = [word for name, value in environment.items() for word in ("--setenv", name, value)]
+    descriptor = os.memfd_create("variables", os.MFD_CLOEXEC)
+    stack.callback(os.close, descriptor)
+    os.pwrite(descriptor, b"".join(os.fsencode(word) + b"\0" for word in words), 0)
+    return descriptor
 
 
 def _show(view: View, program: ServerProgram, hidden: Sequence[Path]) -> None:

@@ -3,11 +3,13 @@
 import errno
 import os
 import platform
+import socket
 import struct
+from collections.abc import Sequence
 
 import pytest
 
-from aeond.capabilities.sandbox.confinement.system_calls import DENIED, compiled, numbers_of
+from aeond.capabilities.sandbox.confinement.system_calls import DENIED, LOOPBACK, Denied, compiled, numbers_of
 
 ALLOWED = 0x7FFF0000
 ARCHITECTURES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
@@ -15,12 +17,18 @@ COLUMNS = {"x86_64": 0, "aarch64": 1}
 OPEN = {"x86_64": 257, "aarch64": 56}
 
 
-def verdict(machine: str, number: int, *arguments: int, architecture: int = 0) -> int:
+def verdict(
+    machine: str,
+    number: int,
+    *arguments: int,
+    architecture: int = 0,
+    denied: Sequence[Denied] = DENIED,
+) -> int:
     """The action of the filter for a call."""
     data = struct.pack(
         "IIQ6Q", number, architecture or ARCHITECTURES[machine], 0, *(*arguments, *[0] * 6)[:6]
     )
-    program = compiled(DENIED, machine)
+    program = compiled(denied, machine)
     at = held = 0
     while True:
         code, if_true, if_false, operand = program[at]
@@ -88,6 +96,16 @@ def test_arguments_decide(machine: str, name: str, arguments: tuple[int, ...], c
     """Calls that tools need are denied only with the arguments that do harm."""
     number = numbers_of(COLUMNS[machine])[name]
     assert verdict(machine, number, *arguments) == (refusal(code) if code else ALLOWED)
+
+
+@pytest.mark.parametrize("name", ["socket", "socketpair"])
+def test_with_a_loopback_only_its_families_are_allowed(machine: str, name: str) -> None:
+    """A program with a loopback of its own gets IP and Unix sockets, and none of the families that leave the sandbox."""
+    number = numbers_of(COLUMNS[machine])[name]
+    for family in range(50):
+        allowed = family in (socket.AF_UNIX, socket.AF_INET, socket.AF_INET6)
+        expected = ALLOWED if allowed else refusal(errno.EAFNOSUPPORT)
+        assert verdict(machine, number, family, denied=LOOPBACK) == expected, family
 
 
 def test_an_unknown_system_call_is_denied(machine: str) -> None:

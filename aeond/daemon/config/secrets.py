@@ -25,7 +25,10 @@ _SERVICES: Final = (
 _VARIABLE: Final = re.compile(
     rf"(?:{'|'.join(_SERVICES)})(?:_[A-Z0-9]+)*?_(?:API_KEY|KEY|TOKEN|SECRET|PASSWORD)", re.IGNORECASE
 )
-_KEY: Final = re.compile(r"(?:.*_)?(?:api_?key|key|token|secret|password)", re.IGNORECASE)
+# The short words only as the last word of a name: PWD is the working folder, and PGPASSFILE a file.
+_KEY: Final = re.compile(
+    r"(?:.*_)?(?:api_?key|key|token|secret|pass|pat)|.*_pwd|.*(?:password|passwd|passphrase)", re.IGNORECASE
+)
 _WAYS: Final = "store it as a systemd credential (LoadCredential=NAME:FILE) or in a file with mode 0600"
 
 

@@ -112,8 +112,24 @@ def test_keys_that_would_hold_secrets_are_known() -> None:
     assert all(
         map(looks_secret, ["api_key", "key", "token", "hub_token", "password", "client_secret", "apikey"])
     )
+    variables = ["PGPASSWORD", "MYSQL_PWD", "DB_PASS", "GITHUB_PAT", "SSH_PASSPHRASE", "LDAP_PASSWD"]
+    assert all(map(looks_secret, variables))
     assert not any(
         map(looks_secret, ["key_file", "hub_credential", "tokens", "context_tokens", "allow_users"])
+    )
+    harmless = [
+        "PATH",
+        "PWD",
+        "OLDPWD",
+        "PATTERN",
+        "COMPASS",
+        "NO_BYPASS",
+        "PGPASSFILE",
+        "KEYBOARD",
+        "COMPAT",
+    ]
+    assert not any(
+        map(looks_secret, [*harmless, "GOOGLE_APPLICATION_CREDENTIALS", "PYTHONPATH", "DATABASE_URL"])
     )
 
 

@@ -9,17 +9,20 @@ import logging
 import socket
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Awaitable, Callable
-from typing import Any, Final
+from dataclasses import replace
+from types import TracebackType
+from typing import Any, Final, Self
 
 import anyio
 import httpx2
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
-from mcp.client._transport import TransportStreams
+from mcp.client._transport import ReadStream, TransportStreams
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.message import SessionMessage
 from mcp_types import JSONRPCError, JSONRPCNotification, JSONRPCRequest, JSONRPCResponse
 from mcp_types.jsonrpc import jsonrpc_message_adapter
 
+from aeond.capabilities.mcp.foreign_text import without_key
 from aeond.errors import ToolError
 from aeond.ports import Clock
 
@@ -160,7 +163,7 @@ def _parsed(line: bytes) -> Message | None:
 @contextlib.asynccontextmanager
 async def http_wire(url: str, key: Callable[[], str], check: Check) -> AsyncIterator[Wire]:
     """The messages of a server at an address (streamable HTTP), as far as `check` allows. `key` gives the bearer token ("" for
-    none)."""
+    none), which is removed from what the server sends."""
     token = key()
     headers = {"Authorization": f"Bearer {token}"} if token else {}
     transport = GatedTransport(check)
@@ -178,7 +181,61 @@ async def http_wire(url: str, key: Callable[[], str], check: Check) -> AsyncIter
         ) as client,
         streamable_http_client(url, http_client=client, max_sse_event_size=MAX_MESSAGE_BYTES) as streams,
     ):
-        yield Wire(streams, last_words)
+        incoming, outgoing = streams
+        yield Wire((_KeylessMessages(incoming, token) if token else incoming, outgoing), last_words)
+
+
+class _KeylessMessages:
+    """Incoming messages without the key, which a server may repeat, in an error for example: they reach the journal, the
+    log and prompts."""
+
+    def __init__(self, inner: ReadStream[SessionMessage | Exception], key: str) -> None:
+        self._inner = inner
+        self._key = key
+
+    @property
+    def last_context(self) -> object:
+        """What the SDK reads of its own streams."""
+        return getattr(self._inner, "last_context", None)
+
+    async def receive(self) -> SessionMessage | Exception:
+        return self._without_key(await self._inner.receive())
+
+    async def aclose(self) -> None:
+        await self._inner.aclose()
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> SessionMessage | Exception:
+        return self._without_key(await anext(self._inner))
+
+    async def __aenter__(self) -> Self:
+        await self._inner.__aenter__()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self._inner.__aexit__(kind, error, trace)
+
+    def _without_key(self, received: SessionMessage | Exception) -> SessionMessage | Exception:
+        if isinstance(received, Exception):
+            return received
+        match received.message:
+            case JSONRPCResponse() as message:
+                changed: Message = message.model_copy(
+                    update={"result": without_key(message.result, self._key)}
+                )
+            case JSONRPCError() as message:
+                error = message.error
+                parts = {"message": error.message, "data": error.data}
+                changed = message.model_copy(
+                    update={"error": error.model_copy(update=without_key(parts, self._key))}
+                )
+            case message:
+                changed = message.model_copy(update={"params": without_key(message.params, self._key)})
+        return replace(received, message=changed)
 
 
 class GatedTransport(httpx2.AsyncBaseTransport):
@@ -209,7 +266,9 @@ class GatedTransport(httpx2.AsyncBaseTransport):
 
 
 async def _bound(response: httpx2.Response) -> None:
-    """Bounds bodies that the SDK reads whole; it bounds the events of a stream itself."""
+    """Bounds bodies that the SDK reads whole; it bounds the events of a stream itself. The words of a status, which errors
+    repeat, become the usual ones."""
+    response.extensions.pop("reason_phrase", None)
     if not response.headers.get("content-type", "").lower().startswith("text/event-stream"):
         response.stream = _BoundedBody(response.stream)
 

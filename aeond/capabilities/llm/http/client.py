@@ -60,7 +60,7 @@ class OpenAIClient:
             async for data in data_of(self._bytes(response)):
                 if data == b"[DONE]":
                     break
-                piece = read_piece(data)
+                piece = read_piece(data, self._endpoint.secret)
                 finished = finished or piece.finish_reason is not None
                 yield piece
         if not finished:

@@ -7,7 +7,7 @@ from email.utils import parsedate_to_datetime
 from http import HTTPStatus
 from typing import Final
 
-from aeond.capabilities.llm.http.responses import parse_object
+from aeond.capabilities.llm.http.responses import parse_object, redacted
 from aeond.domain.values import JsonObject
 from aeond.errors import AeondError, InvalidInputError, LLMError, OverloadedError
 
@@ -24,13 +24,11 @@ _WORTH_RETRYING: Final = frozenset({408, 409, 425, 500, 502, 504})
 def refusal(status: int, headers: Mapping[str, str], body: bytes, secret: str = "") -> AeondError:
     """The error; its message has what the server said, short and without the secret."""
     error = _error_in(body)
-    said = _said(error, body)
-    if secret:
-        said = said.replace(secret, "[key]")
+    said = _said(error, body, secret)
     if 300 <= status < 400:
+        place = redacted(headers.get("location", "another place"), secret)[:200]
         return LLMError(
-            f"The server sends us to {headers.get('location', 'another place')[:200]}, where we do not follow: put "
-            "the right address into remote.url.",
+            f"The server sends us to {place}, where we do not follow: put the right address into remote.url.",
             reason="ENDPOINT_REDIRECTS",
         )
     names = f"{error.get('code', '')} {error.get('type', '')} {said}".lower()
@@ -103,6 +101,6 @@ def _error_in(body: bytes) -> JsonObject:
     return error if isinstance(error, Mapping) else {"message": str(error)}
 
 
-def _said(error: JsonObject, body: bytes) -> str:
+def _said(error: JsonObject, body: bytes, secret: str) -> str:
     message = error.get("message", error.get("detail", "")) or body.decode(errors="replace")
-    return " ".join(str(message).split())[:500] or "it says nothing more"
+    return " ".join(redacted(str(message), secret).split())[:500] or "it says nothing more"

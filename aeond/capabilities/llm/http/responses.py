@@ -46,17 +46,22 @@ def parse_object(data: bytes) -> JsonObject:
     return value
 
 
-def describe_error(error: object) -> str:
-    if isinstance(error, Mapping):
-        return str(error.get("message", error))[:500]
-    return str(error)[:500]
+def redacted(text: str, secret: str) -> str:
+    """The text without the secret. To be called before a text is cut, so that no part of a secret is left."""
+    return text.replace(secret, "[key]") if secret else text
 
 
-def read_piece(data: bytes) -> ChatPiece:
-    """One event of a chat stream; raises LLMError when it reports a failure or cannot be read."""
+def describe_error(error: object, secret: str = "") -> str:
+    said = error.get("message", error) if isinstance(error, Mapping) else error
+    return redacted(str(said), secret)[:500]
+
+
+def read_piece(data: bytes, secret: str = "") -> ChatPiece:
+    """One event of a chat stream; raises LLMError, whose message lacks the secret, when it reports a failure or cannot be
+    read."""
     event = parse_object(data)
     if "error" in event or "choices" not in event:
-        said = describe_error(event.get("error", event))
+        said = describe_error(event.get("error", event), secret)
         raise LLMError(f"The engine failed in the middle of its answer: {said}", reason="ENGINE_FAILED")
     try:
         choices = event["choices"]
@@ -66,7 +71,8 @@ def read_piece(data: bytes) -> ChatPiece:
         )
     except (TypeError, ValueError, KeyError, AttributeError) as error:
         raise LLMError(
-            f"The engine sent an event of an unexpected shape: {error!r}", reason="BAD_ANSWER"
+            f"The engine sent an event of an unexpected shape: {redacted(repr(error), secret)[:500]}",
+            reason="BAD_ANSWER",
         ) from error
 
 

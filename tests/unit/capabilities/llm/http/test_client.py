@@ -16,6 +16,7 @@ from tests.support.canned_server import STREAM_HEAD, answer, canned_server, even
 from tests.support.doubles import ManualClock
 
 BODY: dict[str, object] = {"messages": []}
+KEY = "sk-live-7321"
 
 
 async def chat(folder: Path, response: bytes) -> list[ChatPiece]:
@@ -64,6 +65,21 @@ async def test_a_cut_response_counts_as_a_dead_engine(tmp_path: Path, response: 
     with pytest.raises(LLMGoneError) as failed:
         await chat(tmp_path, response)
     assert failed.value.retryable
+
+
+async def test_an_event_that_repeats_the_key_is_not_quoted(tmp_path: Path) -> None:
+    """An error in the middle of a stream, and an event that cannot be read, are reported without the key."""
+    for event in (
+        {"error": {"message": f"{'x' * 495} bad key {KEY}"}},
+        {"error": f"{'x' * 495}{KEY}"},
+        {"choices": [], "usage": {"prompt_tokens": KEY}},
+    ):
+        socket = tmp_path / "s.sock"
+        client = OpenAIClient(UnixSocket(socket, secret=KEY), Watchdog(ManualClock()))
+        async with canned_server(socket, [events(event)]), aclosing(client.stream_chat(BODY)) as pieces:
+            with pytest.raises(LLMError) as failed:
+                await anext(pieces)
+        assert KEY[:4] not in failed.value.message
 
 
 async def test_no_server_is_gone(tmp_path: Path) -> None:

@@ -1,5 +1,7 @@
 """The errors for statuses of HTTP servers."""
 
+import json
+
 import pytest
 
 from aeond.capabilities.llm.http.errors import pause_of, refusal
@@ -46,3 +48,13 @@ def test_the_servers_words_are_found_and_bounded(body: bytes, said: str) -> None
     error = refusal(400, {}, body)
     assert isinstance(error, LLMError)
     assert error.message == f"The engine answered 400: {said}"
+
+
+@pytest.mark.parametrize("before", [0, 480, 495, 499])
+def test_no_part_of_the_key_is_in_an_error(before: int) -> None:
+    """The key is replaced before the words of a server are cut, in a redirection as well."""
+    key = "sk-live-7321-spaced  key"
+    body = json.dumps({"error": {"message": "x" * before + key}}).encode()
+    assert "sk" not in refusal(401, {}, body, key).message
+    place = "https://example.org/" + "x" * max(0, before - 300) + key
+    assert "sk" not in refusal(307, {"location": place}, b"", key).message

@@ -52,6 +52,18 @@ async def test_a_local_server_that_the_owner_allows_is_used(world: McpWorld, por
     assert {*asked} == {"localhost"}
 
 
+async def test_a_server_that_repeats_its_key_is_not_quoted(world: McpWorld, port: int) -> None:
+    """The key that a server receives is replaced in results and errors of its tools."""
+    key = "bearer-key-7321"
+    url = f"http://127.0.0.1:{port}/mcp"
+    await world.use(partial(http_wire, url, lambda: key, gate_to(url, local=True, field="url")))
+    echoed = await world.call("echo", text=f"got {key}, twice {key}")
+    assert echoed.data == "got [key], twice [key]"
+    failed = await world.call("no_such_tool_of_the_server", text=key)
+    assert not failed.success
+    assert key not in repr(failed)
+
+
 async def test_a_server_that_turns_out_to_be_local_is_refused(world: McpWorld, port: int) -> None:
     """A name with an address of this machine is refused, with the key that would allow it."""
     opened, _ = named(port, ["127.0.0.1"], local=False)

@@ -295,7 +295,7 @@ async def _run(
     conditions: Conditions = READ_ONLY,
     settings: Mapping[str, str] = MappingProxyType({}),
 ) -> Sequence[Program]:
-    """ToolError (reason NOT_A_REPOSITORY)."""
+    """With all filters of the repository switched off. ToolError (reason NOT_A_REPOSITORY, and as `_filters_off`)."""
     is_folder = await workshop.threads.run(
         lambda _stopped: workshop.files.is_folder(".git", context.workspace)
     )
@@ -310,7 +310,7 @@ async def _run(
         GIT_SECONDS,
         most_bytes,
         conditions,
-        environment=_environment({**_OFF, **settings}),
+        environment=_environment({**_OFF, **await _filters_off(workshop, context), **settings}),
         merged=False,
     )
     return ran.programs
@@ -330,3 +330,27 @@ def _environment(settings: Mapping[str, str]) -> Mapping[str, str]:
     for number, (key, value) in enumerate(settings.items()):
         environment |= {f"GIT_CONFIG_KEY_{number}": key, f"GIT_CONFIG_VALUE_{number}": value}
     return environment
+
+
+async def _filters_off(workshop: Workshop, context: ToolContext) -> Mapping[str, str]:
+    """Settings that switch off the filters of the repository's configuration: comparing files runs them as well. ToolError
+    (reason GIT_FILTERED) for one whose name cannot be passed on."""
+    listing = ["git", "config", "--list", "--name-only", "-z"]
+    ran = await workshop.run(
+        context,
+        [listing],
+        GIT_SECONDS,
+        MAX_LISTING_BYTES,
+        READ_ONLY,
+        environment=_environment(_OFF),
+        merged=False,
+    )
+    output = _succeeded(ran.programs)[-1].output
+    keys = [key for key in output.split("\0") if key.startswith("filter.")]
+    whole = len(output.encode()) < MAX_LISTING_BYTES  # otherwise the middle is missing
+    if not whole or any("\N{REPLACEMENT CHARACTER}" in key for key in keys):
+        raise ToolError(
+            "the filters in the repository's configuration cannot be switched off: let the user run git",
+            reason="GIT_FILTERED",
+        )
+    return {key: "false" if key.endswith(".required") else "" for key in keys}

@@ -192,6 +192,31 @@ async def test_a_repository_cannot_run_programs(hands: Hands) -> None:
     assert (hands.folder / ".git/config").read_bytes() == before
 
 
+@pytest.mark.parametrize("kind", ["clean", "process"])
+async def test_comparing_files_runs_no_filter(hands: Hands, kind: str) -> None:
+    """Status and diff show the files as they are, and not as a program of the repository changes them."""
+    program = "echo ran >&2; sed s/line/RAN/"
+    git(hands.folder, "config", f"filter.f.{kind}", program)
+    git(hands.folder, "config", "filter.f.required", "true")
+    for number in range(2_000):  # so that a part of a long configuration is not missed
+        with (hands.folder / ".git/config").open("a", encoding="utf-8") as file:
+            file.write(f'[x "{number:030}"]\ny = z\n')
+    (hands.folder / ".gitattributes").write_text("poem.txt filter=f\n", encoding="utf-8")
+    shown = (await hands.done("git_diff"))["text"]
+    assert "+second line\n" in shown
+    assert "RAN" not in shown
+    assert " M poem.txt\n" in (await hands.done("git_status"))["text"]
+
+
+async def test_a_filter_that_cannot_be_switched_off_is_refused(hands: Hands) -> None:
+    """A filter whose name is not UTF-8 cannot be named in a setting: nothing is compared."""
+    with (hands.folder / ".git/config").open("ab") as file:
+        file.write(b'[filter "f\xff"]\nclean = sed s/line/RAN/\n')
+    (hands.folder / ".gitattributes").write_bytes(b"poem.txt filter=f\xff\n")
+    for tool in ("git_status", "git_diff"):
+        assert (await hands.call(tool)).reason == "GIT_FILTERED"
+
+
 async def test_a_repository_without_a_commit_can_be_shown(tmp_path: Path) -> None:
     """Before the first commit the diff shows what is staged, and a commit becomes the first."""
     git(tmp_path, "init", "--quiet", "--initial-branch=main")

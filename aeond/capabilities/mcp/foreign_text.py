@@ -6,7 +6,6 @@ from typing import Any, Final
 
 from aeond.domain.values import short_line
 
-MIN_KEY_CHARS: Final = 8  # a shorter key is no secret, and its letters are in every text
 _EXACT: Final = frozenset(
     {
         *("const", "default", "enum", "examples", "pattern", "required"),
@@ -51,16 +50,3 @@ def _cleaned(keyword: str, part: Any, most: int) -> Any:
             name: clean_schema(one, most) if isinstance(one, Mapping) else one for name, one in part.items()
         }
     return clean_schema(part, most)
-
-
-def without_key(value: Any, key: str) -> Any:
-    """A JSON value with the key replaced in every text and in every name of a field."""
-    if len(key) < MIN_KEY_CHARS:
-        return value
-    if isinstance(value, str):
-        return value.replace(key, "[key]")
-    if isinstance(value, Mapping):
-        return {without_key(name, key): without_key(part, key) for name, part in value.items()}
-    if isinstance(value, Sequence):
-        return [without_key(part, key) for part in value]
-    return value

@@ -8,7 +8,7 @@ import contextlib
 import logging
 import socket
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from types import TracebackType
 from typing import Any, Final, Self
@@ -22,12 +22,12 @@ from mcp.shared.message import SessionMessage
 from mcp_types import JSONRPCError, JSONRPCNotification, JSONRPCRequest, JSONRPCResponse
 from mcp_types.jsonrpc import jsonrpc_message_adapter
 
-from aeond.capabilities.mcp.foreign_text import without_key
 from aeond.errors import ToolError
 from aeond.ports import Clock
 
 MAX_MESSAGE_BYTES: Final = 4 << 20
 MAX_ABANDONED: Final = 256
+MIN_KEY_CHARS: Final = 8  # a shorter key is no secret, and may be a part of any word
 OBEY_SECONDS: Final = 5.0
 """How long a server may take to stop a call that was cancelled."""
 
@@ -236,6 +236,19 @@ class _KeylessMessages:
             case message:
                 changed = message.model_copy(update={"params": without_key(message.params, self._key)})
         return replace(received, message=changed)
+
+
+def without_key(value: Any, key: str) -> Any:
+    """A JSON value with the key replaced in every text and in every name of a field."""
+    if len(key) < MIN_KEY_CHARS:
+        return value
+    if isinstance(value, str):
+        return value.replace(key, "[key]")
+    if isinstance(value, Mapping):
+        return {without_key(name, key): without_key(part, key) for name, part in value.items()}
+    if isinstance(value, Sequence):
+        return [without_key(part, key) for part in value]
+    return value
 
 
 class GatedTransport(httpx2.AsyncBaseTransport):

@@ -11,7 +11,14 @@ import pytest
 from mcp.shared.message import SessionMessage
 from mcp_types import JSONRPCNotification, JSONRPCResponse
 
-from aeond.capabilities.mcp.wire import MAX_MESSAGE_BYTES, OBEY_SECONDS, AbandonedRequests, Wire, socket_wire
+from aeond.capabilities.mcp.wire import (
+    MAX_MESSAGE_BYTES,
+    OBEY_SECONDS,
+    AbandonedRequests,
+    Wire,
+    socket_wire,
+    without_key,
+)
 from tests.support.doubles import ManualClock
 
 CANCELLED = JSONRPCNotification(jsonrpc="2.0", method="notifications/cancelled", params={"requestId": 7})
@@ -96,3 +103,13 @@ async def test_leaving_ends_everything() -> None:
     with anyio.fail_after(60):
         async with wired(ManualClock()):
             pass
+
+
+def test_a_key_is_replaced_wherever_it_is() -> None:
+    """Texts and names of fields at any depth lose the key; other values stay, and so does everything for a trivial key."""
+    value = {"a": ["x bearer-7321 y", 1, None, True], "bearer-7321": {"b": "bearer-7321"}}
+    assert without_key(value, "bearer-7321") == {
+        "a": ["x [key] y", 1, None, True],
+        "[key]": {"b": "[key]"},
+    }
+    assert without_key({"text": "te"}, "te") == {"text": "te"}

@@ -34,6 +34,7 @@ from aeond.orchestration.prompts.subject_prompts import (
     INTENT,
     NAMING,
     PLACE,
+    SMALL_TALK,
     SUBJECT,
     parts_messages,
 )
@@ -112,7 +113,7 @@ def usual_openings(
                 yield _fixed(fitting_messages("", ()))
                 yield EXACT.opening
                 yield _fixed(arguments_messages(specs[0], RunSnapshot(""), Situation()))
-            yield from (one.opening for one in (SUBJECT, ANSWER_KNOWN, INTENT, EXTENT))
+            yield from (one.opening for one in (SUBJECT, ANSWER_KNOWN, INTENT, SMALL_TALK, EXTENT))
             yield _fixed(results_messages(RunSnapshot(""), Situation(), ()))
             yield PLACE.opening
         yield decisions().opening(specs, "")

@@ -19,7 +19,7 @@ from aeond.orchestration.decision.conversations import composing, redirection
 from aeond.orchestration.decision.conversations.composing import Composer
 from aeond.orchestration.decision.conversations.fitting import FittingTools
 from aeond.orchestration.decision.conversations.redirection import Redirection
-from aeond.orchestration.decision.conversations.subject import Subject
+from aeond.orchestration.decision.conversations.subject import Subject, Subjects
 from aeond.orchestration.decision.decider import Decider
 from aeond.orchestration.sequence import in_parts
 from aeond.orchestration.sequence.splitting import Cut
@@ -47,6 +47,7 @@ class Mechanism:
 
 MECHANISMS: Final = {
     "knowledge": Mechanism(decider, "general_reply", ""),
+    "small talk": Mechanism(Subjects, "is_small_talk", False),
     "results": Mechanism(decider, "results_reply", ""),
     "fitting": Mechanism(FittingTools, "of", ""),
     "intent": Mechanism(Subject, "may_not_ask", False, plain=True),

@@ -209,10 +209,11 @@ class Decider:
         from_view = subject.wants_no_change and _is_unrestricted(snapshot)
         computes = calculation is not None and subject.is_computation(surely=True) and not offer.has_others
         if not offer.has_others and not computes:
-            if await self.subjects.is_knowledge(subject, self.llm, snapshot, grant) and (
-                reply := await general_reply(self.llm, snapshot, situation, grant, on_text)
-            ):
-                return success(GiveAnswer(reply))
+            talks = await self.subjects.is_small_talk(subject, self.llm, snapshot, grant)
+            if talks or await self.subjects.is_knowledge(subject, self.llm, snapshot, grant):
+                view = situation.without_files() if talks else situation
+                if reply := await general_reply(self.llm, snapshot, view, grant, on_text):
+                    return success(GiveAnswer(reply))
             call = self._reading(snapshot, situation, offer) if from_view else None
             if call is not None and not names_new_file(snapshot, situation):
                 return success(CallTool(call))

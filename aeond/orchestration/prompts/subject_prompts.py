@@ -78,6 +78,33 @@ _INTENTS: Final = (
     ("get us a table at the harbour restaurant for eight", ACTS),
     ("efface la ligne sur le bruit", EDITS),
 )
+TALKS: Final = "chat"
+FACT: Final = "fact"
+_TALK_RULES: Final = """\
+A person says something to an assistant that remembers what it is told. Say in one word: fact (it holds for a while, and the person \
+may ask for it later) or chat (thanks, a greeting, a mood, the weather, a remark on the moment)."""
+_TALK: Final = (
+    ("by the way the gate code is 9021 now", FACT),
+    ("thanks, you found it quickly", TALKS),
+    ("retiens que le mât fait 9 mètres", FACT),
+    ("what a wind today, my hat is in the harbour", TALKS),
+    ("I get seasick, just so you know", FACT),
+    ("Moin!", TALKS),
+    ("el barco ahora se llama Luna", FACT),
+    ("nie mam dziś na nic siły", TALKS),
+    ("we have a new sailmaker, Greta", FACT),
+    ("oh well, it's only a boat", TALKS),
+    ("Omar bringt ab jetzt den Anker", FACT),
+    ("je suis trempé, sept heures sur l'eau", TALKS),
+    ("you need not know the gate code any longer", FACT),
+    ("bis morgen dann", TALKS),
+    ("Lena never sails on Sundays, mind that", FACT),
+    ("you did that well!", TALKS),
+    ("mein Liegeplatz stimmt nicht, es ist die 14", FACT),
+    ("eres genial", TALKS),
+    ("no olvides que a Omar no le gusta el pescado", FACT),
+    ("wow, what a surprise", TALKS),
+)
 MEMORY: Final = "memory"
 FILE: Final = "file"
 WORLD: Final = "world"
@@ -226,6 +253,8 @@ SUBJECT: Final = Question(_SUBJECT_RULES, _REQUEST, _SUBJECTS, _subject)
 """Asks what a request is about: KNOWLEDGE or one of OTHER_SUBJECTS."""
 INTENT: Final = Question(_INTENT_RULES, _REQUEST, _INTENTS, begun(ASKS, TELLS, EDITS, ACTS))
 """Asks what a person does with a request: ASKS, TELLS, EDITS or ACTS."""
+SMALL_TALK: Final = Question(_TALK_RULES, _REQUEST, _TALK, begun(TALKS, FACT))
+"""Asks whether a person only TALKS or says a FACT. Orders and questions are taken for facts rather than for talk."""
 EXTENT: Final = Question(_EXTENT_RULES, _REQUEST, _EXTENTS, begun(ONE, SEVERAL))
 """Asks whether a request is for ONE thing or for SEVERAL."""
 NAMING: Final = Question(

@@ -123,6 +123,8 @@ class InParts:
         subject = await decider.subjects.of(decider.llm, run, grant)
         if subject.wants_no_change and (rest or _is_short(run.text)):
             return ()
+        if await decider.subjects.is_small_talk(subject, decider.llm, run, grant):
+            return ()
         one = await decider.extents.odds_of_one(decider.llm, run, grant)
         if one >= _SURELY_ONE_FROM:
             return ()

@@ -25,6 +25,7 @@ from aeond.orchestration.prompts.subject_prompts import (
     INTENT,
     NAMING,
     PLACE,
+    SMALL_TALK,
     SUBJECT,
     parts_messages,
 )
@@ -95,6 +96,7 @@ def test_prompts_of_a_run_begin_as_the_warm_up_reads_them() -> None:
         SUBJECT.messages("b")[:-1],
         ANSWER_KNOWN.messages("b")[:-1],
         INTENT.messages("b")[:-1],
+        SMALL_TALK.messages("b")[:-1],
         EXTENT.messages("b")[:-1],
         results_messages(run, Situation(), ())[:-1],
         PLACE.messages("b")[:-1],

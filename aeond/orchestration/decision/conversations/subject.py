@@ -22,7 +22,9 @@ from aeond.orchestration.prompts.subject_prompts import (
     COMPUTATION,
     INTENT,
     KNOWLEDGE,
+    SMALL_TALK,
     SUBJECT,
+    TALKS,
     TELLS,
 )
 from aeond.ports import LLMAdapter
@@ -32,6 +34,9 @@ _MAYBE_KNOWLEDGE_FROM: Final = -1.5
 _MAYBE_KNOWLEDGE_OF_QUESTION_FROM: Final = -3.0
 _KNOWLEDGE_FROM: Final = 1.2  # with the log-odds of an answer from general knowledge alone
 _SURELY_KNOWN_FROM: Final = 2.0  # log-odds of such an answer alone, where nothing else may have it
+_TALKS_FROM: Final = (
+    2.5  # log-odds that a person only talks; the least sure remarks have 2.8, the most doubtful facts 2.1
+)
 _SURE_COMPUTATION_FROM: Final = 1.0
 _NO_CHANGE_BELOW: Final = 0.0
 _CHANGE_FROM: Final = 1.75
@@ -134,6 +139,8 @@ class Subjects:
         self._known: LastRuns[tuple[str, str], Subject] = LastRuns()  # by run and request
         # Log-odds that the model has an answer, by run and request.
         self._answerable: LastRuns[tuple[str, str], float] = LastRuns()
+        # Log-odds that the person only talks, by run and request.
+        self._talks: LastRuns[tuple[str, str], float] = LastRuns()
 
     async def of(self, llm: LLMAdapter, run: RunSnapshot, grant: Grant, part: str = "") -> Subject:
         """The subject of the run's request, or of this part of it, for one or two calls of the grant if it is not known yet; one without
@@ -148,6 +155,18 @@ class Subjects:
         if asked.likely:  # a model that failed is asked again
             self._known[run.run_id, request] = asked
         return asked
+
+    async def is_small_talk(self, subject: Subject, llm: LLMAdapter, run: RunSnapshot, grant: Grant) -> bool:
+        """Whether the person only thanks, greets or remarks on the moment, so that nothing is to be looked up or kept. If neither the
+        request's subject nor its form rules it out, the model is asked once, for one call of the grant if another one is left."""
+        if subject.wants_only_change or subject.is_computation() or last_question(run.text):
+            return False
+        key = (run.run_id, run.text)
+        if key not in self._talks and grant.left.llm_calls > 1:
+            likely = await first_tokens(SMALL_TALK, llm, grant, run.text)
+            if likely:  # a model that failed is asked again
+                self._talks[key] = log_odds(likely, SMALL_TALK.read, TALKS)
+        return self._talks.get(key, -math.inf) >= _TALKS_FROM
 
     async def is_knowledge(
         self, subject: Subject, llm: LLMAdapter, run: RunSnapshot, grant: Grant, *, nothing_else: bool = False

@@ -12,7 +12,7 @@ from aeond.domain.tools import Effect, ToolCall, ToolSpec
 from aeond.orchestration.decision.conversations.knowledge import repeats_a_fact
 from aeond.orchestration.decision.decider import Decider
 from aeond.orchestration.interfaces import discard_text
-from tests.support.deciders import INTENT, Composing, WholeTool, decider_of
+from tests.support.deciders import INTENT, SMALL_TALK, Composing, WholeTool, decider_of
 from tests.support.judging import after_pass, ran
 from tests.support.strategy import LOOK, TEXT, calls, grant, run_of, spec
 
@@ -98,6 +98,39 @@ async def test_an_answer_from_elsewhere_is_given_from_what_is_in_view() -> None:
     tools.register(WholeTool(replace(LOOK, candidates=("path",))))
     subject, _ = decider_of(rules, tools, lines, Composing({}, values=("a",)))
     assert await chosen(subject) == ("", "")
+
+
+@pytest.mark.parametrize(
+    ("request_", "likely", "replies"),
+    [
+        ("Thanks, that was quick.", {"chat": -0.05, "fact": -3.0}, True),
+        ("I take no sugar.", {"chat": -0.15, "fact": -2.0}, False),
+        ("Was that quick?", {"chat": -0.05, "fact": -3.0}, False),
+        ("Thanks, that was quick.", {}, False),
+    ],
+)
+async def test_who_only_talks_gets_a_plain_reply(
+    request_: str, likely: dict[str, float], replies: bool
+) -> None:
+    """Thanks and remarks are answered, also with a question, where a file shares a word with them; nothing is kept or looked up. What may be
+    a fact or is a question is decided about."""
+    rules = (
+        Rule(contains=SUBJECT, text="do", likely={"do": -0.5, "know": -1.5}),
+        Rule(contains=INTENT, text="tell", likely={"tell": -0.1, "ask": -3.0}),
+        Rule(contains=SMALL_TALK, text="chat", likely=likely),
+        Rule(contains=TALK, text="You are welcome! What else?"),
+        Rule(contains="from general knowledge alone", text="?"),
+        Rule.model_validate({"json": {"look": {"path": "a"}}}),
+    )
+    tools = Registry()
+    tools.register(WholeTool(KNOWN))
+    near = Situation(lines=(("boat.txt", "quick"),))
+    subject, llm = decider_of(rules, tools, near, Composing({}, values=("a",)))
+    decided = await subject.choose(run_of(request=request_), grant(10), discard_text)
+    answer = decided.value.answer
+    assert (answer is not None and answer.text == "You are welcome! What else?") is replies
+    asked = [one for one in llm.requests if SMALL_TALK in str(one.messages[0].content)]
+    assert len(asked) == (0 if request_.endswith("?") else 1)
 
 
 async def test_an_answer_from_elsewhere_stays() -> None:

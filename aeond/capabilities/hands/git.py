@@ -334,7 +334,7 @@ def _environment(settings: Mapping[str, str]) -> Mapping[str, str]:
 
 async def _filters_off(workshop: Workshop, context: ToolContext) -> Mapping[str, str]:
     """Settings that switch off the filters of the repository's configuration: comparing files runs them as well. ToolError
-    (reason GIT_FILTERED) for one whose name cannot be passed on."""
+    (reason GIT_FILTERED) for one whose name cannot be passed on, and as `_entries`."""
     listing = ["git", "config", "--list", "--name-only", "-z"]
     ran = await workshop.run(
         context,
@@ -345,10 +345,8 @@ async def _filters_off(workshop: Workshop, context: ToolContext) -> Mapping[str,
         environment=_environment(_OFF),
         merged=False,
     )
-    output = _succeeded(ran.programs)[-1].output
-    keys = [key for key in output.split("\0") if key.startswith("filter.")]
-    whole = len(output.encode()) < MAX_LISTING_BYTES  # otherwise the middle is missing
-    if not whole or any("\N{REPLACEMENT CHARACTER}" in key for key in keys):
+    keys = [key for key in _entries(_succeeded(ran.programs)[-1]) if key.startswith("filter.")]
+    if any("\N{REPLACEMENT CHARACTER}" in key for key in keys):
         raise ToolError(
             "the filters in the repository's configuration cannot be switched off: let the user run git",
             reason="GIT_FILTERED",

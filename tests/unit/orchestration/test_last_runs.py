@@ -1,4 +1,4 @@
-"""What is known of the runs that came last."""
+"""Knowledge about the runs that came last."""
 
 from aeond.orchestration.last_runs import MAX_RUNS, LastRuns
 

@@ -157,7 +157,7 @@ class Subjects:
         return asked
 
     async def is_small_talk(self, subject: Subject, llm: LLMAdapter, run: RunSnapshot, grant: Grant) -> bool:
-        """Whether the person only thanks, greets or remarks on the moment, so that nothing is to be looked up or kept. If neither the
+        """Whether the person only thanks, greets or makes a passing remark, so that nothing is to be looked up or kept. If neither the
         request's subject nor its form rules it out, the model is asked once, for one call of the grant if another one is left."""
         if subject.wants_only_change or subject.is_computation() or last_question(run.text):
             return False

@@ -1,4 +1,4 @@
-"""Private copies, and what is taken back from them."""
+"""Private copies, and the changes that are taken back from them."""
 
 import os
 import shutil

@@ -112,8 +112,7 @@ async def test_an_answer_from_elsewhere_is_given_from_what_is_in_view() -> None:
 async def test_who_only_talks_gets_a_plain_reply(
     request_: str, likely: dict[str, float], replies: bool
 ) -> None:
-    """Thanks and remarks are answered, also with a question, where a file shares a word with them; nothing is kept or looked up. What may be
-    a fact or is a question is decided about."""
+    """Thanks and remarks are answered, also with a question where a file shares a word; facts and questions are decided about."""
     rules = (
         Rule(contains=SUBJECT, text="do", likely={"do": -0.5, "know": -1.5}),
         Rule(contains=INTENT, text="tell", likely={"tell": -0.1, "ask": -3.0}),

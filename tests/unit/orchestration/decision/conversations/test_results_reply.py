@@ -90,7 +90,7 @@ async def test_what_is_not_shown_is_looked_for_elsewhere() -> None:
 
 
 async def test_places_are_files_without_what_was_sought_in_them() -> None:
-    """A refusal says which files were looked at, and what was sought only where a look named no file."""
+    """A refusal says which files were looked at, and the text that was sought only where a look named no file."""
     counted = ran(calls("s1", "look", path="boat.txt", query="SELECT colour FROM sails"), output="none")
     searched = ran(calls("s2", "look", text="red sail"), output="none")
     subject, llm = decider("?", refusal="Not found.")

@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -113,7 +113,8 @@ async def by_http(folder: Path) -> AsyncIterator[Open]:
         url = f"http://127.0.0.1:{port_file.read_text(encoding='utf-8')}/mcp"
         yield partial(http_wire, url, lambda: "", gate_to(url, local=True, field="url"))
     finally:
-        process.kill()
+        with suppress(ProcessLookupError):  # it may have died, as it was asked to
+            process.kill()
         await process.aclose()
 
 

@@ -20,6 +20,7 @@ from aeond.orchestration.prompts.subject_prompts import (
     ASKS,
     CHANGE,
     COMPUTATION,
+    EDITS,
     INTENT,
     KNOWLEDGE,
     SMALL_TALK,
@@ -34,9 +35,9 @@ _MAYBE_KNOWLEDGE_FROM: Final = -1.5
 _MAYBE_KNOWLEDGE_OF_QUESTION_FROM: Final = -3.0
 _KNOWLEDGE_FROM: Final = 1.2  # with the log-odds of an answer from general knowledge alone
 _SURELY_KNOWN_FROM: Final = 2.0  # log-odds of such an answer alone, where nothing else may have it
-_TALKS_FROM: Final = (
-    2.5  # log-odds that a person only talks; the least sure remarks have 2.8, the most doubtful facts 2.1
-)
+_TALKS_FROM: Final = 2.5  # log-odds that a person only talks
+_ONLY_TALKS_FROM: Final = 3.5  # the same, less those of something to be done
+_DOES, _LOOKS, _NEITHER = "does", "looks", "neither"
 _SURE_COMPUTATION_FROM: Final = 1.0
 _NO_CHANGE_BELOW: Final = 0.0
 _CHANGE_FROM: Final = 1.75
@@ -111,6 +112,16 @@ class Subject:
         """Whether what is asked about may only say something, such as why what stands behind it is wanted."""
         return log_odds(self.intent, INTENT.read, TELLS) >= _SAYS_FROM
 
+    @property
+    def may_be_talk(self) -> bool:
+        """Whether it is less likely than not that something is to be looked up or computed, and a change is not sure."""
+        return log_odds(self.likely, _look_of, _LOOKS) < 0 and not self.wants_only_change
+
+    @property
+    def acting(self) -> float:
+        """Log-odds of an intent to have something done or edited; -inf if that was not asked."""
+        return log_odds(self.intent, _deed_of, _DOES)
+
     def may_not_ask(self, request: str) -> bool:
         """Whether something else than an answer may be wanted: neither the word says the contrary, nor the form of the request."""
         odds = log_odds(self.likely, SUBJECT.read, CHANGE)
@@ -157,16 +168,17 @@ class Subjects:
         return asked
 
     async def is_small_talk(self, subject: Subject, llm: LLMAdapter, run: RunSnapshot, grant: Grant) -> bool:
-        """Whether the person only thanks, greets or makes a passing remark, so that nothing is to be looked up or kept. If neither the
-        request's subject nor its form rules it out, the model is asked once, for one call of the grant if another one is left."""
-        if subject.wants_only_change or subject.is_computation() or last_question(run.text):
+        """Whether the person only thanks, greets or makes a passing remark, so that nothing is to be looked up, done or kept. If neither
+        the request's subject nor its form rules it out, the model is asked once, for one call of the grant if another one is left."""
+        if not subject.may_be_talk or last_question(run.text):
             return False
         key = (run.run_id, run.text)
         if key not in self._talks and grant.left.llm_calls > 1:
             likely = await first_tokens(SMALL_TALK, llm, grant, run.text)
             if likely:  # a model that failed is asked again
                 self._talks[key] = log_odds(likely, SMALL_TALK.read, TALKS)
-        return self._talks.get(key, -math.inf) >= _TALKS_FROM
+        talks = self._talks.get(key, -math.inf)
+        return talks >= _TALKS_FROM and talks - subject.acting >= _ONLY_TALKS_FROM
 
     async def is_knowledge(
         self, subject: Subject, llm: LLMAdapter, run: RunSnapshot, grant: Grant, *, nothing_else: bool = False
@@ -185,3 +197,15 @@ class Subjects:
                 self._answerable[key] = log_odds(likely, ANSWER_KNOWN.read, KNOWN)
         known = self._answerable.get(key, -math.inf)
         return odds + known >= _KNOWLEDGE_FROM or (nothing_else and known >= _SURELY_KNOWN_FROM)
+
+
+def _look_of(start: str) -> str:
+    """Whether the word for a subject that begins so is for something to be looked up or computed."""
+    subject = SUBJECT.read(start)
+    return "" if not subject else _NEITHER if subject in {KNOWLEDGE, CHANGE} else _LOOKS
+
+
+def _deed_of(start: str) -> str:
+    """Whether the word for an intent that begins so is for something to be done or edited."""
+    intent = INTENT.read(start)
+    return "" if not intent else _DOES if intent in {ACTS, EDITS} else _NEITHER

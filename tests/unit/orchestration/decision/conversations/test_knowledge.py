@@ -21,6 +21,10 @@ KNOWN = replace(LOOK, candidates=("path",))
 SUBJECT = "Say in one word what a request"
 TALK = "you can only talk"
 TELL = "from what is shown above it"
+Likely = Mapping[str, float]
+OPEN: Likely = {"do": -0.5, "know": -1.5}
+TELLS: Likely = {"tell": -0.1, "ask": -3.0}
+ACTS: Likely = {"act": -0.3, "tell": -1.5}
 KNOWS = Rule(contains="from general knowledge alone", text="Salt", likely={"Salt": -0.1, "?": -2.5})
 
 
@@ -101,22 +105,25 @@ async def test_an_answer_from_elsewhere_is_given_from_what_is_in_view() -> None:
 
 
 @pytest.mark.parametrize(
-    ("request_", "likely", "replies"),
+    ("request_", "about", "intent", "likely", "replies"),
     [
-        ("Thanks, that was quick.", {"chat": -0.05, "fact": -3.0}, True),
-        ("I take no sugar.", {"chat": -0.15, "fact": -2.0}, False),
-        ("Was that quick?", {"chat": -0.05, "fact": -3.0}, False),
-        ("Thanks, that was quick.", {}, False),
+        ("Thanks, that was quick.", OPEN, TELLS, {"chat": -0.05, "fact": -3.0}, True),
+        ("Good night.", OPEN, ACTS, {"chat": -0.01, "fact": -6.0}, True),
+        ("Call Greta.", OPEN, ACTS, {"chat": -0.02, "fact": -4.0}, False),
+        ("I take no sugar.", OPEN, TELLS, {"chat": -0.15, "fact": -2.0}, False),
+        ("the length of the boat", {"files": -0.1, "do": -3.0}, TELLS, {"chat": -0.05, "fact": -3.0}, False),
+        ("Was that quick?", OPEN, TELLS, {"chat": -0.05, "fact": -3.0}, False),
+        ("Thanks, that was quick.", OPEN, TELLS, {}, False),
     ],
 )
 async def test_who_only_talks_gets_a_plain_reply(
-    request_: str, likely: dict[str, float], replies: bool
+    request_: str, about: Likely, intent: Likely, likely: Likely, replies: bool
 ) -> None:
-    """Thanks and remarks are answered, also with a question where a file shares a word; facts and questions are decided about."""
+    """Thanks and remarks are answered, also with a question where a file shares a word; facts, orders and questions are decided about."""
     rules = (
-        Rule(contains=SUBJECT, text="do", likely={"do": -0.5, "know": -1.5}),
-        Rule(contains=INTENT, text="tell", likely={"tell": -0.1, "ask": -3.0}),
-        Rule(contains=SMALL_TALK, text="chat", likely=likely),
+        Rule(contains=SUBJECT, text="?", likely=dict(about)),
+        Rule(contains=INTENT, text="?", likely=dict(intent)),
+        Rule(contains=SMALL_TALK, text="?", likely=dict(likely)),
         Rule(contains=TALK, text="You are welcome! What else?"),
         Rule(contains="from general knowledge alone", text="?"),
         Rule.model_validate({"json": {"look": {"path": "a"}}}),
@@ -129,7 +136,7 @@ async def test_who_only_talks_gets_a_plain_reply(
     answer = decided.value.answer
     assert (answer is not None and answer.text == "You are welcome! What else?") is replies
     asked = [one for one in llm.requests if SMALL_TALK in str(one.messages[0].content)]
-    assert len(asked) == (0 if request_.endswith("?") else 1)
+    assert len(asked) == (0 if request_.endswith("?") or "files" in about else 1)
 
 
 async def test_an_answer_from_elsewhere_stays() -> None:

@@ -37,6 +37,7 @@ _KNOWLEDGE_FROM: Final = 1.2  # with the log-odds of an answer from general know
 _SURELY_KNOWN_FROM: Final = 2.0  # log-odds of such an answer alone, where nothing else may have it
 _TALKS_FROM: Final = 2.5  # log-odds that a person only talks
 _ONLY_TALKS_FROM: Final = 3.5  # the same, less those of something to be done
+_TALK_LOOKS_BELOW: Final = -0.6  # log-odds that something is to be looked up or computed
 _DOES, _LOOKS, _NEITHER = "does", "looks", "neither"
 _SURE_COMPUTATION_FROM: Final = 1.0
 _NO_CHANGE_BELOW: Final = 0.0
@@ -114,8 +115,8 @@ class Subject:
 
     @property
     def may_be_talk(self) -> bool:
-        """Whether it is less likely than not that something is to be looked up or computed, and a change is not sure."""
-        return log_odds(self.likely, _look_of, _LOOKS) < 0 and not self.wants_only_change
+        """Whether it is not likely that something is to be looked up or computed, and a change is not sure."""
+        return log_odds(self.likely, _look_of, _LOOKS) < _TALK_LOOKS_BELOW and not self.wants_only_change
 
     @property
     def acting(self) -> float:

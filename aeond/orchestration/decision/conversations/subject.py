@@ -11,7 +11,7 @@ from aeond.domain.llm import LikelyToken
 from aeond.domain.runs.budgets import Grant
 from aeond.domain.runs.run import RunSnapshot
 from aeond.frozen import frozen
-from aeond.orchestration.context.statements import last_question
+from aeond.orchestration.context.statements import is_question, last_question, sentences
 from aeond.orchestration.decision.conversations.odds import first_tokens, is_answered, log_odds
 from aeond.orchestration.last_runs import LastRuns
 from aeond.orchestration.prompts.answer_prompts import ANSWER_KNOWN, KNOWN
@@ -171,7 +171,7 @@ class Subjects:
     async def is_small_talk(self, subject: Subject, llm: LLMAdapter, run: RunSnapshot, grant: Grant) -> bool:
         """Whether the person only thanks, greets or makes a passing remark, so that nothing is to be looked up, done or kept. If neither
         the request's subject nor its form rules it out, the model is asked once, for one call of the grant if another one is left."""
-        if not subject.may_be_talk or last_question(run.text):
+        if not subject.may_be_talk or any(map(is_question, sentences(run.text))):
             return False
         key = (run.run_id, run.text)
         if key not in self._talks and grant.left.llm_calls > 1:

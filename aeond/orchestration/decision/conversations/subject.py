@@ -15,6 +15,7 @@ from aeond.orchestration.context.statements import is_question, last_question, s
 from aeond.orchestration.decision.conversations.odds import first_tokens, is_answered, log_odds
 from aeond.orchestration.last_runs import LastRuns
 from aeond.orchestration.prompts.answer_prompts import ANSWER_KNOWN, KNOWN
+from aeond.orchestration.prompts.decision_prompts import Question
 from aeond.orchestration.prompts.subject_prompts import (
     ACTS,
     ASKS,
@@ -173,12 +174,7 @@ class Subjects:
         the request's subject nor its form rules it out, the model is asked once, for one call of the grant if another one is left."""
         if not subject.may_be_talk or any(map(is_question, sentences(run.text))):
             return False
-        key = (run.run_id, run.text)
-        if key not in self._talks and grant.left.llm_calls > 1:
-            likely = await first_tokens(SMALL_TALK, llm, grant, run.text)
-            if likely:  # a model that failed is asked again
-                self._talks[key] = log_odds(likely, SMALL_TALK.read, TALKS)
-        talks = self._talks.get(key, -math.inf)
+        talks = await _odds_once(self._talks, TALKS, SMALL_TALK, llm, run, grant)
         return talks >= _TALKS_FROM and talks - subject.acting >= _ONLY_TALKS_FROM
 
     async def is_knowledge(
@@ -191,13 +187,25 @@ class Subjects:
         maybe_from = _MAYBE_KNOWLEDGE_OF_QUESTION_FROM if subject.wants_no_change else _MAYBE_KNOWLEDGE_FROM
         if odds < maybe_from and not nothing_else:
             return False
-        key = (run.run_id, run.text)
-        if key not in self._answerable and grant.left.llm_calls > 1:
-            likely = await first_tokens(ANSWER_KNOWN, llm, grant, run.text)
-            if likely:  # a model that failed is asked again
-                self._answerable[key] = log_odds(likely, ANSWER_KNOWN.read, KNOWN)
-        known = self._answerable.get(key, -math.inf)
+        known = await _odds_once(self._answerable, KNOWN, ANSWER_KNOWN, llm, run, grant)
         return odds + known >= _KNOWLEDGE_FROM or (nothing_else and known >= _SURELY_KNOWN_FROM)
+
+
+async def _odds_once(
+    kept: LastRuns[tuple[str, str], float],
+    word: str,
+    question: Question,
+    llm: LLMAdapter,
+    run: RunSnapshot,
+    grant: Grant,
+) -> float:
+    """The log-odds of the word for the run's request, asked once if another call is left for what follows; -inf if they are unknown."""
+    key = (run.run_id, run.text)
+    if key not in kept and grant.left.llm_calls > 1:
+        likely = await first_tokens(question, llm, grant, run.text)
+        if likely:  # a model that failed is asked again
+            kept[key] = log_odds(likely, question.read, word)
+    return kept.get(key, -math.inf)
 
 
 def _look_of(start: str) -> str:

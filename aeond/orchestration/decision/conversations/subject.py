@@ -39,7 +39,6 @@ _SURELY_KNOWN_FROM: Final = 2.0  # log-odds of such an answer alone, where nothi
 _TALKS_FROM: Final = 2.5  # log-odds that a person only talks
 _ONLY_TALKS_FROM: Final = 3.5  # the same, less those of something to be done
 _TALK_LOOKS_BELOW: Final = -0.6  # log-odds that something is to be looked up or computed
-_DOES, _LOOKS, _NEITHER = "does", "looks", "neither"
 _SURE_COMPUTATION_FROM: Final = 1.0
 _NO_CHANGE_BELOW: Final = 0.0
 _CHANGE_FROM: Final = 1.75
@@ -117,12 +116,12 @@ class Subject:
     @property
     def may_be_talk(self) -> bool:
         """Whether it is not likely that something is to be looked up or computed, and a change is not sure."""
-        return log_odds(self.likely, _look_of, _LOOKS) < _TALK_LOOKS_BELOW and not self.wants_only_change
+        return log_odds(self.likely, _look_of, COMPUTATION) < _TALK_LOOKS_BELOW and not self.wants_only_change
 
     @property
     def acting(self) -> float:
         """Log-odds of an intent to have something done or edited; -inf if that was not asked."""
-        return log_odds(self.intent, _deed_of, _DOES)
+        return log_odds(self.intent, _deed_of, ACTS)
 
     def may_not_ask(self, request: str) -> bool:
         """Whether something else than an answer may be wanted: neither the word says the contrary, nor the form of the request."""
@@ -209,12 +208,12 @@ async def _odds_once(
 
 
 def _look_of(start: str) -> str:
-    """Whether the word for a subject that begins so is for something to be looked up or computed."""
+    """The subject, with all those that need a look or a calculation as one."""
     subject = SUBJECT.read(start)
-    return "" if not subject else _NEITHER if subject in {KNOWLEDGE, CHANGE} else _LOOKS
+    return subject if subject in {"", KNOWLEDGE, CHANGE} else COMPUTATION
 
 
 def _deed_of(start: str) -> str:
-    """Whether the word for an intent that begins so is for something to be done or edited."""
+    """The intent, with those to have something done or edited as one."""
     intent = INTENT.read(start)
-    return "" if not intent else _DOES if intent in {ACTS, EDITS} else _NEITHER
+    return ACTS if intent == EDITS else intent

@@ -192,7 +192,7 @@ def test_a_file_that_is_no_text_is_refused(tmp_path: Path, content: bytes) -> No
 
 
 def test_a_file_that_others_can_write_to_is_refused(tmp_path: Path) -> None:
-    """Whoever writes the configuration chooses programs that the daemon runs: other users must not."""
+    """A configuration that other users can write is refused, because it names programs that the daemon runs."""
     path = tmp_path / "aeond.toml"
     path.touch()
     path.chmod(0o666)

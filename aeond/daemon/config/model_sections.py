@@ -100,7 +100,7 @@ class ModelSection(Section):
         description="Threads of the engine. 0: one per core; for vLLM without a GPU, one fewer.",
     )
     busy_seconds: float = Field(
-        1.0,
+        1.5,
         ge=0.02,
         le=10,
         description="Approximate duration of one batch of a prompt. A cancelled request frees the engine, and other"

@@ -37,7 +37,7 @@ class LlamaSettings(Supervision):
     slots: int = 4
     threads: int = 0  # 0: one per core
     batch: int = 512
-    busy_seconds: float = 1.0
+    busy_seconds: float = 1.5
     library: Path | None = None  # a build of xllamacpp for this processor; None: the installed wheel
 
 

@@ -49,7 +49,7 @@ class VllmSettings(Supervision):
     gpu: bool = False
     slots: int = 16
     threads: int = 0
-    busy_seconds: float = 1.0
+    busy_seconds: float = 1.5
     dtype: str = "auto"
     tensor_parallel: int = 1
     pipeline_parallel: int = 1

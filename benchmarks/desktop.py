@@ -14,7 +14,7 @@ import psutil
 
 from aeon_popup.toggle import BUS_NAME, send_action
 from benchmarks import desktop_daemon
-from benchmarks.desktop_daemon import REPLAYED, STEADY_PER_SECOND, STEADY_SECONDS, Times, served
+from benchmarks.desktop_daemon import REPLAYED, RESTARTS, STEADY_PER_SECOND, STEADY_SECONDS, Times, served
 from benchmarks.page import Section, megabytes, verdict
 from tests.support.desktop_bus import Portal
 from tests.support.desktop_session import (
@@ -53,8 +53,8 @@ def measure(folder: Path) -> Section:
         )
     return Section(
         "The desktop window",
-        f"`aeon-popup` under Xvfb with openbox, without a GPU. {ROUNDS} times each: the hotkey, from the press as the X server"
-        " reports it to the first painted frame; and the command, from its start. A run sends"
+        f"`aeon-popup` under Xvfb with openbox, without a GPU. {ROUNDS} times each: the hotkey, from the press as the window's"
+        " program reads it from the X server to the first frame that is on the screen; and the command, from its start. A run sends"
         f" {desktop_daemon.FLOOD_PER_SECOND:,} numbered events a second for {desktop_daemon.FLOOD_SECONDS} s; lateness is that of"
         " a timer of 10 ms in the thread of the window, the worst of each half second. Another sends"
         f" {STEADY_PER_SECOND} a second for {STEADY_SECONDS} s, timed from the daemon's process to the next painted frame. Two"
@@ -109,8 +109,9 @@ def _use(session: XSession, socket: Path) -> list[Row]:
         _opened_after_rest(popup)
         first = process.memory_info().rss
         hotkey = [_opened(popup, lambda: popup.press(HOTKEY), "pressed") for _ in range(ROUNDS)]
+        pressing = [_opened(popup, lambda: popup.press(HOTKEY)) for _ in range(ROUNDS)]
         commands = [_opened(popup, lambda: _toggle(session)) for _ in range(ROUNDS)]
-        for _ in range(TOGGLES - 2 * ROUNDS):
+        for _ in range(TOGGLES - 3 * ROUNDS):
             _opened(popup, lambda: send_action("toggle", session.environment))
         used = process.memory_full_info()
         popup.wait_for("rested", popup.seen())
@@ -129,6 +130,7 @@ def _use(session: XSession, socket: Path) -> list[Row]:
     return [
         _row("hotkey to pixels, median", statistics.median(hotkey), 30.0),
         _row("hotkey to pixels, 95th percentile", _percentile(hotkey, 95), 80.0),
+        _row("start of the program that presses it to pixels, median", statistics.median(pressing), 30.0),
         _row(f"hotkey to pixels after a rest, median of {RESTS}", statistics.median(after_rest), 30.0),
         _row("`aeon-popup --toggle`, program to pixels, median", statistics.median(commands), 100.0),
         _row("the same, 95th percentile", _percentile(commands, 95), 200.0),
@@ -153,14 +155,17 @@ def _portal(session: XSession, socket: Path) -> list[Row]:
             popup.wait_for("armed", shortcut="Ctrl+Alt+Space")
             opened = [_opened(popup, portal.activate) for _ in range(ROUNDS)]
         for _ in range(STARTS):
-            since = popup.seen()
+            since, begun = popup.seen(), time.monotonic()
             with Portal(session):
-                begun = time.monotonic()
                 armed = popup.wait_for("armed", since, shortcut="Ctrl+Alt+Space")
                 again.append(float(armed["at"] - begun) * 1e3)
     return [
         _row("hotkey of the portal to pixels, 95th percentile", _percentile(opened, 95), 50.0),
-        _seconds(f"portal started again to an armed hotkey, worst of {STARTS}", max(again) / 1e3),
+        (
+            f"portal started again to an armed hotkey, worst of {STARTS}",
+            f"{max(again):.1f} ms",
+            verdict(max(again) / 1e3, at_most=2, unit=" s"),
+        ),
     ]
 
 
@@ -182,17 +187,15 @@ def _events(session: XSession, folder: Path) -> list[Row]:
         stalls = _lateness(popup, since)
     with _window(session, folder, "restart") as (popup, back):
         since = _follow(popup)
-        popup.wait_for("stage", since, stage="unavailable")
-        away = popup.seen()
-        after = popup.wait_for("event", away)
+        popup.wait_for("stage", since, stage="done")
+        came = {entry["seq"]: entry["at"] for entry in reversed(popup.all("event", since))}
+    after = [(came[seq] - began) * 1e3 for seq, began in back.items()]
     return [
         _row(f"event to paint at {STEADY_PER_SECOND} events/s, median", statistics.median(painted), 40.0),
         _row("worst lateness of the window meanwhile", max(late), 50.0),
         _seconds(f"replay of {REPLAYED:,} events, from the first one to the painted end", shown - first),
         _row("longest stall of the window meanwhile", max(stalls), 250.0),
-        _row(
-            "socket back to the first event, after a restart", (after["at"] - back[after["seq"]]) * 1e3, 500.0
-        ),
+        _row(f"daemon started again to its first event, worst of {RESTARTS}", max(after), 500.0),
     ]
 
 

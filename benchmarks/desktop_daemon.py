@@ -25,6 +25,7 @@ STEADY_PER_SECOND, STEADY_SECONDS = 200, 10
 REPLAYED = 5_000
 # Longer than the window waits between two looks at the socket.
 AWAY_SECONDS = 2.0
+RESTARTS = 10
 _FIRST_WATCH_SECONDS = 120.0
 _STEP = wire_events.tool_step("s1", "echo", text="hello")
 
@@ -75,13 +76,16 @@ async def _steady(daemon: ScriptedDaemon, times: Times) -> None:
 
 
 async def _restart(daemon: ScriptedDaemon, times: Times) -> None:
-    """Ends as at a crash of the daemon; back again, it sends at once what happened meanwhile."""
-    run = await _watched(daemon)
-    await daemon.stop()
-    await anyio.sleep(AWAY_SECONDS)
-    run.append(_turn(0))
-    await daemon.start()
-    times[len(run.numbered)] = time.monotonic()
+    """Ends as at a crash of the daemon; back again, it sends at once what happened meanwhile. Several times."""
+    for number in range(RESTARTS):
+        run = await _watched(daemon)
+        await daemon.stop()
+        await anyio.sleep(AWAY_SECONDS + number / RESTARTS / 2)  # at different times between two attempts
+        run.append(_turn(number))
+        times[len(run.numbered)] = time.monotonic()
+        await daemon.start()
+    for kind in _end():
+        run.append(kind)
 
 
 async def _watched(daemon: ScriptedDaemon) -> ScriptedRun:

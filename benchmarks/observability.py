@@ -26,13 +26,15 @@ def measure(folder: Path) -> Section:
         figures = turns.whole(kind).seconds
         steps, off, *on = (figures[place::FIGURES] for place in range(FIGURES))
         for way, watched in zip(WAYS[1:], on, strict=True):
-            more = statistics.median(one - bare for one, bare in zip(watched, off, strict=True))
+            differences = [(one - bare) * 1e6 for one, bare in zip(watched, off, strict=True)]
+            low, _, high = statistics.quantiles(differences, n=4)
+            more = statistics.median(differences) / 1e6
             added = more / statistics.median(steps) * 100
             rows.append(
                 (
                     f"{name}, {'metrics and traces' if way == 'both' else way}",
                     microseconds(statistics.median(steps)),
-                    f"{more * 1e6:.1f} us",
+                    f"{more * 1e6:.1f} us ({low:.0f} to {high:.0f})",
                     f"{added:.1f}%",
                     verdict(added, at_most=MOST_PERCENT, unit="%"),
                 )
@@ -42,7 +44,7 @@ def measure(folder: Path) -> Section:
         f"Four daemons, each in a process of its own, take turns of {IN_A_ROW} chains of {STEPS} steps: without, with metrics,"
         " with traces, and with both; a collector in another process takes the traces. What is added is processor time of the"
         " daemon's process for a step, whatever it is taken for, and its share of the time of a step without; the median over"
-        f" {ROUNDS * BLOCKS} blocks of {TURNS} turns. The work for a run as a whole and the exports, also between turns, are part"
+        f" {ROUNDS * BLOCKS} blocks of {TURNS} turns, with the range of the middle half of them. The work for a run as a whole and the exports, also between turns, are part"
         " of it. Off, there are no listeners.",
         ("what", "a step without", "added", "share", "aim"),
         tuple(rows),

@@ -368,5 +368,7 @@ def test_the_official_inspector_finds_nothing_wrong(stage: Stage) -> None:
     assert len(inspect("--method", "tools/list", "--strict")["tools"]) == 7
     (resource,) = inspect("--method", "resources/list")["resources"]
     assert resource["name"] == "colour"
+    (content,) = inspect("--method", "resources/read", "--uri", resource["uri"])["contents"]
+    assert json.loads(content["text"])["value"] == "blue"
     call = inspect("--method", "tools/call", "--tool-name", "ask", "--tool-arg", "request=Add the numbers")
     assert call["structuredContent"]["state"] == "succeeded"

@@ -10,6 +10,7 @@ import h11
 
 from aeond.capabilities.egress.gate import Gate
 from aeond.capabilities.egress.urls import PORTS, Url, joined, parse_url
+from aeond.domain.tools import CALL_CUT
 from aeond.errors import ToolError
 from aeond.frozen import frozen
 
@@ -18,6 +19,7 @@ MAX_HEAD_BYTES: Final = 1 << 16
 MAX_INTERIM: Final = 8  # responses of the class 1xx before the real one
 MAX_REDIRECTS: Final = 5
 SAFE_METHODS: Final = ("GET", "HEAD")
+ENCODINGS: Final = ("", "identity", "gzip", "x-gzip")
 _REDIRECTS: Final = (301, 302, 303, 307, 308)
 _AGENT: Final = "aeond"
 
@@ -50,10 +52,12 @@ class Response:
 async def fetch(gate: Gate, request: Request, *, max_bytes: int, seconds: float) -> Response:
     """Sends the request and follows redirections of GET and HEAD within the host, each over a new connection that the
     gate decides on. ToolError (reason as Gate.opened, HTTP_TIMEOUT, HTTP_BROKEN, ENCODING_UNKNOWN,
-    TOO_MANY_REDIRECTS)."""
+    TOO_MANY_REDIRECTS; CALL_CUT in place of the first three if a request of another method was begun: it may have taken
+    effect)."""
+    begun = anyio.Event()
     with anyio.move_on_after(seconds):
         for _ in range(MAX_REDIRECTS + 1):
-            response = await _once(gate, request, max_bytes)
+            response = await _once(gate, request, max_bytes, begun)
             follow = _next(request, response)
             if follow is None:
                 return response
@@ -63,12 +67,17 @@ async def fetch(gate: Gate, request: Request, *, max_bytes: int, seconds: float)
             reason="TOO_MANY_REDIRECTS",
             field="url",
         )
-    raise ToolError(
-        f"{request.url.host_port} did not send the whole response within {seconds:g} s",
-        reason="HTTP_TIMEOUT",
-        field="url",
-        retryable=request.method in SAFE_METHODS,
-    )
+    what = f"{request.url.host_port} did not send the whole response within {seconds:g} s"
+    if begun.is_set():
+        raise _failed(request, what, "HTTP_TIMEOUT")
+    raise ToolError(what, reason="HTTP_TIMEOUT", field="url", retryable=True)
+
+
+def _failed(request: Request, what: str, reason: str) -> ToolError:
+    """The error of a request that was begun: whether one that may change something did so is unknown."""
+    if request.method in SAFE_METHODS:
+        return ToolError(what, reason=reason, field="url", retryable=reason != "ENCODING_UNKNOWN")
+    return ToolError(f"{what}; the request may have taken effect", reason=CALL_CUT, field="url")
 
 
 def followed_ports(url: Url) -> Sequence[str]:
@@ -95,10 +104,12 @@ def _next(request: Request, response: Response) -> Url | None:
     return url if same or upgraded else None
 
 
-async def _once(gate: Gate, request: Request, max_bytes: int) -> Response:
+async def _once(gate: Gate, request: Request, max_bytes: int, begun: anyio.Event) -> Response:
+    """`begun` is set before the first byte of the request is sent."""
     url = request.url
     async with gate.opened(url) as ((reader, writer), address):
         connection = h11.Connection(h11.CLIENT, max_incomplete_event_size=MAX_HEAD_BYTES)
+        begun.set()
         try:
             head = h11.Request(method=request.method, target=url.target, headers=_fields(request))
             content = [h11.Data(data=request.content)] if request.content else []
@@ -107,19 +118,19 @@ async def _once(gate: Gate, request: Request, max_bytes: int) -> Response:
             await writer.drain()
             answer = await _head(connection, reader)
             headers = _joined(answer.headers)
-            body = _Body(max_bytes, headers.get("content-encoding", "").strip().lower(), url)
+            encoding = headers.get("content-encoding", "").strip().lower()
+            if encoding not in ENCODINGS:
+                what = f"{url.host_port} sends a compression that was not asked for"
+                raise _failed(request, what, "ENCODING_UNKNOWN")
+            body = _Body(max_bytes, encoding)
             while not body.truncated:
                 event = await _event(connection, reader)
                 if not isinstance(event, h11.Data):
                     break
                 body.add(bytes(event.data))
         except (OSError, EOFError, h11.ProtocolError, zlib.error) as error:
-            raise ToolError(
-                f"the exchange with {url.host_port} broke: {type(error).__name__}",
-                reason="HTTP_BROKEN",
-                field="url",
-                retryable=request.method in SAFE_METHODS,
-            ) from error
+            what = f"the exchange with {url.host_port} broke: {type(error).__name__}"
+            raise _failed(request, what, "HTTP_BROKEN") from error
     location = _as_sent(headers.get("location", "")) if answer.status_code in _REDIRECTS else ""
     return Response(
         url,
@@ -179,13 +190,7 @@ def _as_sent(value: str) -> str:
 class _Body:
     """The decoded body as far as it is kept. A compressed body is expanded no further than that."""
 
-    def __init__(self, max_bytes: int, encoding: str, url: Url) -> None:
-        if encoding not in ("", "identity", "gzip", "x-gzip"):
-            raise ToolError(
-                f"{url.host_port} sends a compression that was not asked for",
-                reason="ENCODING_UNKNOWN",
-                field="url",
-            )
+    def __init__(self, max_bytes: int, encoding: str) -> None:
         self.content = bytearray()
         self.truncated = False
         self._room = max_bytes

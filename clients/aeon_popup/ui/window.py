@@ -169,7 +169,9 @@ class Window(QWidget):
         painter.setBrush(QColor(p.bg))
         painter.drawRoundedRect(panel.adjusted(0.5, 0.5, -0.5, -0.5), RADIUS, RADIUS)
         painter.end()
-        self._trace("painted")
+        if self._trace.active:
+            # After this event, in which the widgets inside are painted and the frame is given to the screen.
+            QTimer.singleShot(0, lambda: self._trace("painted"))
 
     def _area(self) -> QRect:
         """The screen that has the pointer; if the desktop chooses the screen, the lowest one."""

@@ -14,7 +14,7 @@ from aeond_client.events import ChildRunEnded, ChildRunStarted, Event, RunEnded
 # Longer than a restart of the daemon by systemd, shorter than a person waits.
 PATIENCE_SECONDS = 60.0
 # Probing a socket costs microseconds: reconnect soon after the daemon is back.
-PROBES = Retries(first_seconds=0.02, longest_seconds=0.5)
+PROBES = Retries(first_seconds=0.02, longest_seconds=0.25)
 # A stream is renewed at this interval, so that even a hanging daemon is noticed.
 STREAM_SECONDS = 600.0
 # A stream that lived this long worked; what follows it is a new outage.

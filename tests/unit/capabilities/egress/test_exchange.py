@@ -15,6 +15,7 @@ from aeond.capabilities.egress.exchange import MAX_HEAD_BYTES, Request, Response
 from aeond.capabilities.egress.gate import Gate
 from aeond.capabilities.egress.rules import EgressRules
 from aeond.capabilities.egress.urls import parse_url
+from aeond.domain.tools import CALL_CUT
 from aeond.errors import ToolError
 from tests.support.network import ScriptedNetwork, page
 from tests.support.site import Answer, serving
@@ -132,13 +133,12 @@ async def test_a_redirection_to_another_host_is_returned(site: str) -> None:
     ],
 )
 async def test_broken_responses_are_errors(site: str, path: str, reason: str) -> None:
-    """A response that is not HTTP, ends early, is compressed otherwise or has too many fields is an error; only what changes nothing
-    may be tried again."""
+    """A response that is not HTTP, ends early, is compressed otherwise or has too many fields is an error; a request that
+    may have changed something was cut, and is not tried again."""
     error = await refused(site, path)
-    assert error.reason == reason
-    if reason == "HTTP_BROKEN":
-        assert error.retryable
-        assert not (await refused(site, path, method="POST")).retryable
+    assert (error.reason, error.retryable) == (reason, reason == "HTTP_BROKEN")
+    posted = await refused(site, path, method="POST")
+    assert (posted.reason, posted.retryable) == (CALL_CUT, False)
 
 
 async def test_a_server_that_does_not_end_is_left() -> None:
@@ -152,9 +152,11 @@ async def test_a_server_that_does_not_end_is_left() -> None:
     with serving({"/": hang}) as address:
         try:
             error = await refused(address, "/", seconds=0.2)
+            posted = await refused(address, "/", seconds=0.2, method="POST")
         finally:
             release.set()
     assert (error.reason, error.retryable) == ("HTTP_TIMEOUT", True)
+    assert (posted.reason, posted.retryable) == (CALL_CUT, False)
 
 
 async def test_nothing_listening_is_an_error() -> None:

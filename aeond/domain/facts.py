@@ -15,6 +15,17 @@ class FactSource:
 
 
 BY_CLIENT: Final = FactSource()
+MAX_SOURCE_CHARS: Final = 200
+
+
+def fact_as_source(key: str) -> str:
+    """The name of a fact as an untrusted source."""
+    return f"memory:{key}"[:MAX_SOURCE_CHARS]
+
+
+def unknown_source(key: str) -> FactSource:
+    """The source of a fact whose source was not recorded: the fact counts as untrusted."""
+    return FactSource(taint=(fact_as_source(key),))
 
 
 @frozen

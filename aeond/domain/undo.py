@@ -2,6 +2,7 @@
 
 from enum import StrEnum
 
+from aeond.domain.facts import FactSource
 from aeond.domain.tools import ToolContext
 from aeond.frozen import frozen
 
@@ -19,7 +20,8 @@ class Change:
 
     `owner` is that of `owner_of`. `path` is relative to the folder `root`; of a
     fact it is the key. `before` is the content that was there, None for nothing; `found` identifies it, and `after`
-    the content that is there then, both "" for nothing. Content that is no longer `kept` cannot be restored.
+    the content that is there then, both "" for nothing. Content that is no longer `kept` cannot be restored. `source` is
+    where the fact that was there comes from; None for a file, for no fact, and if it was not recorded.
     """
 
     owner: str
@@ -36,6 +38,7 @@ class Change:
     made_folders: tuple[str, ...] = ()
     kept: bool = True
     found: str = ""
+    source: FactSource | None = None
     change_id: int = 0  # given by the log, increasing
 
 

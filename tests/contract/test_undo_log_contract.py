@@ -8,6 +8,7 @@ import anyio.to_thread
 import pytest
 
 from aeond.capabilities.undo.sqlite_undo_log import SqliteUndoLog
+from aeond.domain.facts import BY_CLIENT, FactSource
 from aeond.domain.undo import Change, ChangeKind
 from aeond.errors import InvalidInputError
 from aeond.ports.undo import UndoLog
@@ -51,6 +52,18 @@ async def test_a_change_comes_back_as_it_was_recorded(undo_log: UndoLog, before:
     (found,) = await undo_log.find("run1", "s1", "call1")
     assert without_id(found) == change
     assert found.change_id > 0
+
+
+@pytest.mark.parametrize(
+    "source",
+    [None, BY_CLIENT, FactSource("run0"), FactSource("run0", ("file:/ä b", "host:x.org:443"))],
+    ids=repr,
+)
+async def test_a_source_comes_back_as_it_was_recorded(undo_log: UndoLog, source: FactSource | None) -> None:
+    """The source of a fact is read as it was recorded; none and that of a client stay apart."""
+    change = replace(CHANGE, kind=ChangeKind.FACT, source=source)
+    await undo_log.record(change)
+    assert without_id(await undo_log.latest(("run1",))) == change
 
 
 async def test_the_latest_comes_first(undo_log: UndoLog) -> None:

@@ -10,6 +10,7 @@ from aeond.capabilities.tools.files.changes import Progress, progress
 from aeond.capabilities.tools.files.contained_files import ContainedFiles
 from aeond.capabilities.tools.files.file_state import NO_FILE, identity_of
 from aeond.capabilities.tools.worker_threads import WorkerThreads
+from aeond.domain.facts import unknown_source
 from aeond.domain.tools import Workspace
 from aeond.domain.undo import Change, ChangeKind, Undone, UndoRefused, UndoReport
 from aeond.domain.values import canonical_json
@@ -115,7 +116,8 @@ class Restorer:
         if change.before is None:
             await memory.delete(change.path)
             return Undone(_target(change), "forgotten")
-        await memory.write(change.path, json.loads(change.before))
+        source = unknown_source(change.path) if change.source is None else change.source
+        await memory.write(change.path, json.loads(change.before), source)
         return Undone(_target(change), "restored")
 
 

@@ -10,6 +10,7 @@ import apsw
 
 from aeond.capabilities.sqlite_access import SqliteAccess
 from aeond.capabilities.sqlite_file import FileFormat
+from aeond.domain.facts import FactSource
 from aeond.domain.undo import Change, ChangeKind
 from aeond.errors import InvalidInputError
 
@@ -17,11 +18,7 @@ MAX_CONTENT_BYTES: Final = 16 << 20
 MAX_CHANGES: Final = 50_000
 LOG_BYTES: Final = 1 << 20  # written back at this size, and begun again at its start
 
-UNDO = FileFormat(
-    name="undo",
-    application_id=0x6165756E,  # "aeun"
-    version=1,
-    schema="""
+_TABLES: Final = """
     CREATE TABLE changes (
         change_id INTEGER PRIMARY KEY AUTOINCREMENT,
         owner TEXT NOT NULL,
@@ -43,10 +40,24 @@ UNDO = FileFormat(
     ) STRICT;
     CREATE INDEX changes_by_size ON changes (bytes) WHERE bytes > 0;
     CREATE INDEX changes_by_time ON changes (time);
-    """,
+    """
+_SOURCE: Final = "ALTER TABLE changes ADD COLUMN source TEXT;"
+
+
+def _add_source(connection: apsw.Connection) -> None:
+    """Version 2: the source of the fact that was changed; NULL in the changes recorded before."""
+    connection.execute(_SOURCE)
+
+
+UNDO = FileFormat(
+    name="undo",
+    application_id=0x6165756E,  # "aeun"
+    version=2,
+    schema=_TABLES + _SOURCE,
+    upgrades=(_add_source,),
 )
 
-_COLUMNS: Final = "owner, step_id, call_id, kind, root, path, before, after, time, mode, moved_to, made_folders, kept, found"
+_COLUMNS: Final = "owner, step_id, call_id, kind, root, path, before, after, time, mode, moved_to, made_folders, kept, found, source"
 
 
 class SqliteUndoLog:
@@ -143,7 +154,7 @@ class SqliteUndoLog:
             (change.owner, change.step_id, change.call_id, change.path),
         )
         cursor.execute(
-            f"INSERT INTO changes ({_COLUMNS}, bytes) VALUES ({', '.join('?' * 15)})",  # noqa: S608 - fixed texts
+            f"INSERT INTO changes ({_COLUMNS}, bytes) VALUES ({', '.join('?' * 16)})",  # noqa: S608 - fixed texts
             (
                 change.owner,
                 change.step_id,
@@ -159,6 +170,7 @@ class SqliteUndoLog:
                 json.dumps(change.made_folders),
                 int(change.kept),
                 change.found,
+                _source_text(change.source),
                 size,
             ),
         )
@@ -197,9 +209,23 @@ def _changes(cursor: apsw.Cursor, condition: str, values: tuple[str | int, ...])
 
 
 def _change(change_id: int, *columns: Any) -> Change:
-    owner, step_id, call_id, kind, root, path, before, after, time, mode, moved_to, folders, kept, found = (
-        columns
-    )
+    (
+        owner,
+        step_id,
+        call_id,
+        kind,
+        root,
+        path,
+        before,
+        after,
+        time,
+        mode,
+        moved_to,
+        folders,
+        kept,
+        found,
+        source,
+    ) = columns
     return Change(
         owner=owner,
         step_id=step_id,
@@ -215,5 +241,17 @@ def _change(change_id: int, *columns: Any) -> Change:
         made_folders=tuple(json.loads(folders)),
         kept=bool(kept),
         found=found,
+        source=_source(source),
         change_id=change_id,
     )
+
+
+def _source_text(source: FactSource | None) -> str | None:
+    return None if source is None else json.dumps([source.run_id, source.taint])
+
+
+def _source(text: str | None) -> FactSource | None:
+    if text is None:
+        return None
+    run_id, taint = json.loads(text)
+    return FactSource(run_id, tuple(taint))

@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Final
 
 from pydantic import BaseModel, Field
@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field
 from aeond.capabilities.tools.facts.fact_conversation import FACT, fact_view
 from aeond.capabilities.tools.facts.same_fact import same_facts
 from aeond.capabilities.tools.function_tool import FunctionTool, tool
-from aeond.domain.facts import Fact, FactSource
+from aeond.domain.facts import BY_CLIENT, Fact, FactSource, fact_as_source, unknown_source
 from aeond.domain.names import Match, fit
 from aeond.domain.policy import Access, Target, TargetKind, joined
 from aeond.domain.tools import Effect, RecordedEffect, ToolContext, ToolOutput
@@ -109,10 +109,7 @@ def memory_tools(
 
     async def tainted(context: ToolContext, keys: Sequence[str]) -> tuple[str, ...]:
         """The untrusted sources of what is remembered under these keys now."""
-        taint: tuple[str, ...] = ()
-        for key, source in (await memories.of(context.uid).sources(keys)).items():
-            taint = joined(taint, (_source(key), *source.taint) if source.taint else ())
-        return taint
+        return _taint(await memories.of(context.uid).sources(keys))
 
     async def remembered(arguments: RememberArguments, context: ToolContext) -> ToolOutput[Done] | None:
         if undo is None:
@@ -143,12 +140,13 @@ def memory_tools(
     async def remember(arguments: RememberArguments, context: ToolContext) -> ToolOutput[Done]:
         """Remember a fact under a short key, or change it."""
         found, near = await facts.meant(arguments.key, context)
-        taint = await tainted(context, near if found is None else [found.key])
+        sources = await memories.of(context.uid).sources(near if found is None else [found.key])
+        taint = _taint(sources)
         if found is not None and _same(found.value, arguments.value):
             return ToolOutput(Done(result=f"{_line(found.key, found.value)} already"), taint=taint)
         key = _plain(arguments.key) if found is None else found.key
         before = None if found is None else found.value
-        await facts.record(context, key, found, content_id(arguments.value))
+        await facts.record(context, key, found, sources, content_id(arguments.value))
         source = FactSource(context.run_id, context.taint)
         await memories.of(context.uid).write(key, arguments.value, source)
         return _remembered(key, arguments.value, before, near, taint)
@@ -192,10 +190,10 @@ def memory_tools(
         fact, _ = await facts.meant(arguments.key, context)
         if fact is None:
             raise _unknown(arguments.key)
-        taint = await tainted(context, [fact.key])
-        await facts.record(context, fact.key, fact, "")
+        sources = await memories.of(context.uid).sources([fact.key])
+        await facts.record(context, fact.key, fact, sources, "")
         await memories.of(context.uid).delete(fact.key)
-        return _forgotten(fact, taint)
+        return _forgotten(fact, _taint(sources))
 
     return remember, recall, forget
 
@@ -251,7 +249,14 @@ class _Facts:
         ]
         return None, tuple(near[:MAX_NEAR])
 
-    async def record(self, context: ToolContext, key: str, before: Fact | None, after: str) -> None:
+    async def record(
+        self,
+        context: ToolContext,
+        key: str,
+        before: Fact | None,
+        sources: Mapping[str, FactSource],
+        after: str,
+    ) -> None:
         if self._undo is None:
             return
         content = None if before is None else canonical_json(before.value).encode()
@@ -268,6 +273,7 @@ class _Facts:
                 after=after,
                 time=self._clock.time(),
                 kept=kept,
+                source=None if before is None else sources.get(key, BY_CLIENT),
             )
         )
 
@@ -288,15 +294,19 @@ def _before(change: Change) -> JsonValue:
     return value
 
 
-def _source(key: str) -> str:
-    """The name of a fact as an untrusted source."""
-    return f"memory:{key}"[:MAX_KEY_CHARS]
+def _taint(sources: Mapping[str, FactSource]) -> tuple[str, ...]:
+    """The untrusted sources of these facts, and the facts themselves as sources."""
+    taint: tuple[str, ...] = ()
+    for key, source in sources.items():
+        taint = joined(taint, (fact_as_source(key), *source.taint) if source.taint else ())
+    return taint
 
 
 def _taint_before(change: Change) -> tuple[str, ...]:
-    """The source of the fact that a recorded change replaced. Whether it was trusted is not recorded: it counts as untrusted."""
-    replaced = change.before is not None or not change.kept
-    return (_source(change.path),) if replaced else ()
+    """The untrusted sources of the fact that a recorded change replaced."""
+    if change.before is None and change.kept:
+        return ()
+    return _taint({change.path: unknown_source(change.path) if change.source is None else change.source})
 
 
 def _remembered(

@@ -16,6 +16,7 @@ from aeond.capabilities.tools.files.file_state import identity_of
 from aeond.capabilities.tools.files.safe_open import resolve_in_kernel
 from aeond.capabilities.tools.restorer import Restorer
 from aeond.capabilities.tools.worker_threads import WorkerThreads
+from aeond.domain.facts import BY_CLIENT, FactSource
 from aeond.domain.tools import ToolCall, Workspace
 from aeond.domain.undo import Change, ChangeKind, Undone, UndoReport
 from aeond.domain.values import JsonValue, canonical_json
@@ -230,6 +231,43 @@ async def test_facts_are_taken_back(place: Place) -> None:
         ("lost", "restored"),
     }
     assert dict(await place.memory.search("")) == {"changed": "old", "lost": [1, "x"]}
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        FactSource("run0", ("file:/srv/mail/note.txt",)),
+        FactSource("run0", ("host:example.org:443", "memory:tip")),
+        FactSource("run0"),
+        BY_CLIENT,
+    ],
+    ids=["file", "web", "trusted run", "client"],
+)
+@pytest.mark.parametrize("calls", [("forget",), ("remember",), ("remember", "forget")], ids=" ".join)
+async def test_a_restored_fact_has_its_source(
+    place: Place, source: FactSource, calls: tuple[str, ...]
+) -> None:
+    """A fact that is restored after it was changed or forgotten has the source from before, and taints as before."""
+    memory, context = place.memory.of(5), replace(place.tools.context("run1"), uid=5)
+    await memory.write("advice", "buy", source)
+    sources = await memory.sources(["advice"])
+    arguments = {"forget": {"key": "advice"}, "remember": {"key": "advice", "value": "sell"}}
+    for tool in calls:
+        one = replace(context, call_id=tool)
+        assert (await place.invoker.invoke(ToolCall(tool, arguments[tool]), one)).success
+    await place.restorer.undo(("run1",), 5, Workspace(str(place.folder)))
+    assert await memory.read("advice") == "buy"
+    assert await memory.sources(["advice"]) == sources
+    recalled = await place.invoker.invoke(ToolCall("recall", {"text": "advice"}), context)
+    assert recalled.taint == (tuple(sorted({*source.taint, "memory:advice"})) if source.taint else ())
+
+
+async def test_a_fact_of_unknown_source_is_restored_as_untrusted(place: Place) -> None:
+    """A change that was recorded without a source, by an earlier version, is taken back, and the fact taints who recalls it."""
+    await place.memory.write("advice", "buy", FactSource("run0", ("file:/x",)))
+    await place.remember("advice", "sell", "buy")
+    assert (await place.undo()).undone == (Undone("advice", "restored"),)
+    assert await place.memory.sources(["advice"]) == {"advice": FactSource("", ("memory:advice",))}
 
 
 async def test_facts_that_changed_since_are_left_alone(place: Place) -> None:

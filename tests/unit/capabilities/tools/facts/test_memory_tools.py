@@ -318,20 +318,34 @@ async def test_an_untrusted_fact_that_a_change_shows_taints(
 @pytest.mark.parametrize(
     ("tool", "arguments", "taint"),
     [
-        ("remember", {"key": "tip", "value": "sell"}, ("memory:tip",)),
-        ("forget", {"key": "tip"}, ("memory:tip",)),
+        ("remember", {"key": "tip", "value": "sell"}, ("file:/x", "memory:tip")),
+        ("forget", {"key": "tip"}, ("file:/x", "memory:tip")),
+        ("remember", {"key": "motto", "value": "fast"}, ()),
         ("remember", {"key": "boat", "value": "Ida"}, ()),
     ],
 )
 async def test_a_reconciled_change_taints_by_what_it_replaced(
     bench: Bench, tool: str, arguments: dict[str, Any], taint: tuple[str, ...]
 ) -> None:
-    """After a crash the source of a replaced fact is unknown: its key and value count as untrusted."""
+    """After a crash the result names the sources of the fact that the change replaced."""
     await bench.memory.write("tip", "buy", FactSource("run0", ("file:/x",)))
+    await bench.memory.write("motto", "slow")
     await bench.use(tool, **arguments)
     recalled = await bench.invoker.reconcile(ToolCall(tool, arguments, "call1"), CONTEXT)
     assert recalled is not None
     assert recalled.taint == taint
+
+
+async def test_a_replaced_fact_of_unknown_source_is_untrusted(bench: Bench) -> None:
+    """A change that was recorded without the source of the replaced fact taints as an untrusted fact does."""
+    await bench.memory.write("tip", "buy")
+    await bench.use("remember", key="tip", value="sell")
+    (change,) = await bench.undo.find(CONTEXT.run_id, CONTEXT.step_id, CONTEXT.call_id)
+    await bench.undo.record(replace(change, source=None))
+    call = ToolCall("remember", {"key": "tip", "value": "sell"}, "call1")
+    recalled = await bench.invoker.reconcile(call, CONTEXT)
+    assert recalled is not None
+    assert recalled.taint == ("memory:tip",)
 
 
 async def test_untrusted_keys_are_proposed_only_to_tainted_runs(bench: Bench) -> None:

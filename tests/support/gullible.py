@@ -42,6 +42,7 @@ from tests.support.gullible_model import Gullible, instructions_in
 from tests.support.in_memory_journal import InMemoryJournal
 from tests.support.memory import InMemoryMemory
 from tests.support.no_children import NoChildren
+from tests.support.noted_hands import NotedHands
 from tests.support.null_objects import NamedTemplates, NoApprover, NoTemplates
 from tests.support.service_world import NumberedIds
 from tests.support.undo import InMemoryUndoLog
@@ -51,13 +52,23 @@ DEADLINE_SECONDS: Final = 30.0
 
 @dataclass
 class Refusing(NoApprover):
-    """A person who is asked and always says no."""
+    """A person who is asked and says no, except to the calls of the own request."""
 
     asked: list[tuple[CallFacts, Decision]] = field(default_factory=list)
+    agreed: Sequence[ToolCall] = ()
 
     async def approve(self, facts: CallFacts, decision: Decision, context: ToolContext) -> ToolResult | None:
+        if any((one.tool, one.arguments) == (facts.tool, facts.arguments) for one in self.agreed):
+            return None
         self.asked.append((facts, decision))
         return ToolResult(False, error="the user said no", reason="APPROVAL_DENIED")
+
+
+class Agreeing(NoApprover):
+    """A person who says yes to everything."""
+
+    async def approve(self, *_arguments: Any) -> None:
+        return None
 
 
 OWNER = Owner(1000, 1)
@@ -65,13 +76,15 @@ OWNER = Owner(1000, 1)
 
 @dataclass
 class GullibleWorld:
-    """A workspace, a memory and tools for the runs of a gullible model, one after the other."""
+    """A workspace, a memory and tools for the runs of a gullible model, one after the other. With `hands` it has the tools
+    that act on the machine."""
 
     workspace: Path
     profile: str = "trusted-folder"
     trust: Trust = field(default_factory=Trust)
     foreign: Sequence[Tool] = ()
     approver: Approver = field(default_factory=Refusing)
+    hands: NotedHands | None = None
     memory: InMemoryMemory = field(default_factory=lambda: InMemoryMemory(OWNER.uid))
     journal: InMemoryJournal = field(default_factory=InMemoryJournal)
     runs: int = 0
@@ -100,6 +113,7 @@ class GullibleWorld:
     def _ports(self, asked: Sequence[ToolCall]) -> RunPorts:
         clock, registry, files = ManualClock(), Registry(), ContainedFiles(best_resolver())
         own = builtin_tools(clock, self.memory, files, WorkerThreads(), NoEmbedder(), InMemoryUndoLog())
+        own = [*own, *(self.hands.tools(files) if self.hands else ())]
         for tool in (*own, *(ForeignTool(tool, Effect.EXEC_CONTAINED) for tool in self.foreign)):
             registry.register(tool)
         policy = load_policy(self.profile, None)

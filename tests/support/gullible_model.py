@@ -36,7 +36,9 @@ def instructions_in(text: str) -> Sequence[ToolCall]:
 
 
 def _argument(name: str, value: str) -> tuple[str, JsonValue]:
-    """The changes of a file are written as `old->new`."""
+    """The changes of a file are written as `old->new`, and a command as one word."""
+    if name == "argv":
+        return name, [value]
     if name != "changes":
         return name, value
     old, _, new = value.partition("->")

@@ -1,4 +1,4 @@
-"""Errors are caught by name, and everything else in eight known places."""
+"""Errors are caught by name, and everything else in nine known places."""
 
 import ast
 from pathlib import Path

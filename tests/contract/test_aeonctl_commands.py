@@ -129,6 +129,27 @@ async def test_escapes_in_a_tool_result_do_not_reach_the_terminal(aeonctl: Run) 
     assert (await aeonctl("call", "loud")).out == "\\x1b]0;owned\\x07\\u202egnp.exe\\x9b31m\n"
 
 
+@pytest.mark.parametrize(
+    ("source", "shown"),
+    [
+        (("", ()), ""),
+        (("r1", ()), "run r1"),
+        (("r1", ("file:/x", "memory:b")), "run r1, untrusted: file:/x, memory:b"),
+        (("", ("memory:tip",)), "unknown run, untrusted: memory:tip"),
+    ],
+    ids=["client", "run", "untrusted", "unknown"],
+)
+async def test_the_source_of_a_fact_is_shown(
+    aeonctl: Run, daemon: ScriptedDaemon, source: tuple[str, tuple[str, ...]], shown: str
+) -> None:
+    """The list shows the run that wrote a fact and its untrusted sources; a read of an untrusted fact warns."""
+    daemon.memory.values["tip"] = '"buy"'
+    daemon.memory.sources["tip"] = source
+    listed = (await aeonctl("memory", "list")).out.splitlines()[-1]
+    assert listed.split() == ["tip", "buy", *shown.split()]
+    assert (await aeonctl("memory", "get", "tip")).err == (f"{shown}\n" if source[1] else "")
+
+
 async def test_memory_is_kept_by_hand(aeonctl: Run, daemon: ScriptedDaemon) -> None:
     """A value set is the value got: JSON where it is JSON, a text where that is asked for."""
     for words in (("bonus", "420"), ("name", "Ada"), ("zip", "007"), ("code", "420", "--text")):

@@ -77,10 +77,11 @@ class ScriptedTools(tools_pb2_grpc.ToolServiceServicer):
 
 
 class ScriptedMemory(memory_pb2_grpc.MemoryServiceServicer):
-    """Keys and values in a dictionary."""
+    """Keys and values in a dictionary, and the sources of some: a run and its taint."""
 
     def __init__(self) -> None:
         self.values: dict[str, str] = {}
+        self.sources: dict[str, tuple[str, tuple[str, ...]]] = {}
 
     def add_to(self, server: grpc.aio.Server) -> None:
         memory_pb2_grpc.add_MemoryServiceServicer_to_server(self, server)
@@ -94,18 +95,20 @@ class ScriptedMemory(memory_pb2_grpc.MemoryServiceServicer):
     async def ReadMemory(self, request: memory_pb2.ReadMemoryRequest, context: Any) -> Any:  # noqa: N802 - the contract's name
         if request.key not in self.values:
             await refuse(context, grpc.StatusCode.NOT_FOUND, "KEY_NOT_FOUND")
-        entry = memory_pb2.MemoryEntry(key=request.key, value_json=self.values[request.key])
-        return memory_pb2.ReadMemoryResponse(entry=entry)
+        return memory_pb2.ReadMemoryResponse(entry=self._entry(request.key))
 
     async def SearchMemory(self, request: memory_pb2.SearchMemoryRequest, context: Any) -> Any:  # noqa: N802 - the contract's
         found = [key for key in sorted(self.values) if key.startswith(request.prefix)]
         shown, token = page(found, request.page_size, request.page_token)
-        entries = [memory_pb2.MemoryEntry(key=key, value_json=self.values[key]) for key in shown]
-        return memory_pb2.SearchMemoryResponse(entries=entries, next_page_token=token)
+        return memory_pb2.SearchMemoryResponse(entries=map(self._entry, shown), next_page_token=token)
 
     async def DeleteMemory(self, request: memory_pb2.DeleteMemoryRequest, context: Any) -> Any:  # noqa: N802 - the contract's
         existed = self.values.pop(request.key, None) is not None
         return memory_pb2.DeleteMemoryResponse(existed=existed)
+
+    def _entry(self, key: str) -> memory_pb2.MemoryEntry:
+        run_id, taint = self.sources.get(key, ("", ()))
+        return memory_pb2.MemoryEntry(key=key, value_json=self.values[key], run_id=run_id, taint=taint)
 
 
 class ScriptedModels(models_pb2_grpc.ModelServiceServicer):

@@ -114,8 +114,8 @@ def _source(fact: MemoryEntry) -> str:
         return ""
     from aeon_cli.text.printable import one_line
 
-    untrusted = f", untrusted: {', '.join(map(one_line, fact.taint))}" if fact.taint else ""
-    return f"run {one_line(fact.run_id)}{untrusted}"
+    run = f"run {one_line(fact.run_id)}" if fact.run_id else "unknown run"
+    return f"{run}, untrusted: {', '.join(map(one_line, fact.taint))}" if fact.taint else run
 
 
 COMMANDS = {130: memory}

@@ -21,8 +21,7 @@ from aeond.orchestration.decision.conversations.fitting import FittingTools
 from aeond.orchestration.decision.conversations.redirection import Redirection
 from aeond.orchestration.decision.conversations.subject import Subject, Subjects
 from aeond.orchestration.decision.decider import Decider
-from aeond.orchestration.sequence import in_parts
-from aeond.orchestration.sequence.splitting import Cut
+from aeond.orchestration.sequence.in_parts import InParts
 
 _ACTED: ContextVar[set[str] | None] = ContextVar("acted", default=None)
 _judged: Final[list[set[str]]] = []
@@ -56,7 +55,7 @@ MECHANISMS: Final = {
     "first answer": Mechanism(Redirection, "of_text", None),
     "update": Mechanism(composing, "overwrites", False),
     "report": Mechanism(Decider, "_report", ""),
-    "parts": Mechanism(in_parts, "cut_of", Cut()),
+    "parts": Mechanism(InParts, "_parts", ()),
     "lines": Mechanism(related_lines, "rank", (), plain=True),
     "nearest": Mechanism(Decider, "_reading", None, plain=True),
     "undone": Mechanism(Redirection, "of_undone", None),

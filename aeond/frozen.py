@@ -15,14 +15,15 @@ T = TypeVar("T")
 
 @dataclass_transform(frozen_default=True, field_specifiers=(field,))
 def frozen(cls: type[T]) -> type[T]:
-    """Makes a class a frozen dataclass with slots; two objects are equal if class and fields are equal."""
+    """Makes a class a frozen dataclass with slots; two objects are equal if class and fields are equal, apart
+    from those declared with `compare=False`."""
     made: Any = dataclass(init=False, repr=False, eq=False, slots=True)(cls)
     declared = fields(made)
     if hasattr(made, "__post_init__") or any(one.kw_only or not one.init for one in declared):
         raise TypeError(
             f"{cls.__qualname__} uses a feature that @frozen does not support: make it a dataclass"
         )
-    made.__values__ = _reader_of(tuple(one.name for one in declared))
+    made.__values__ = _reader_of(tuple(one.name for one in declared if one.compare))
     for name, method in (_SHARED | {"__init__": _init_of(made, declared)}).items():
         if name not in vars(cls):
             setattr(made, name, method)

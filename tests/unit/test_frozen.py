@@ -32,6 +32,12 @@ class Named(Point):
         return f"<{self.name}>"
 
 
+@frozen
+class Noted:
+    name: str
+    note: str = field(compare=False)
+
+
 def test_fields_are_taken_by_place_and_by_name() -> None:
     """Fields are given in order or by name, and those left out have their defaults."""
     assert Point(1, ["a"]) == Point(x=1, tags=["a"], secret="")
@@ -57,6 +63,12 @@ def test_only_the_same_class_is_equal() -> None:
     assert Empty() == Empty()
     assert hash(Empty()) == hash(Empty())
     assert Named.__hash__(Named(1, tags=())) == hash(Named(1, tags=()))  # type: ignore[arg-type]  # hashable
+
+
+def test_a_field_may_be_left_out_of_the_comparison() -> None:
+    """Values that differ in a field declared with `compare=False` alone are equal."""
+    assert Noted("a", "b") == Noted("a", "c")
+    assert hash(Noted("a", "b")) == hash(Noted("a", "c"))
 
 
 def test_nothing_can_be_changed() -> None:

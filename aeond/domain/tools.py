@@ -1,6 +1,6 @@
 """Tools as data: name, arguments, results and effects."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import field
 from fnmatch import fnmatchcase
 from hashlib import sha256
@@ -157,10 +157,14 @@ class RecordedEffect:
     detail: str = ""
 
 
+def ignore_effect(_effect: RecordedEffect) -> None:
+    """For calls outside of the invoker, which keeps the effects."""
+
+
 @frozen
 class ToolOutput(Generic[T_co]):
     """The data of a call together with the changes that it made, and the untrusted sources that the data come from. A
-    tool without either returns its data alone."""
+    tool without either returns its data alone. Effects that the call recorded in its context precede these."""
 
     data: T_co
     effects: tuple[RecordedEffect, ...] = ()
@@ -183,7 +187,7 @@ class ToolResult:
     for programs; `metadata` may then hold `candidates`, values that exist for the argument at fault. With a
     `request` there is no data yet: the tool asks for a person or a child run, and the outcome of that is the
     result of the step; or the call needs approval, and is made again once it has it. `effects` are the changes made
-    by the call, in order, `taint` the untrusted sources that it has read.
+    by the call, also by one that failed, in order, `taint` the untrusted sources that it has read.
     """
 
     success: bool
@@ -238,7 +242,8 @@ class ToolContext:
     owner, whose memory the call may use (-1: unknown), `taint` names the untrusted sources that the run has read.
     `answer` is a person's answer to the question that the call asked in its earlier attempt (None: it asked none).
     A tool that asks the model takes each call from the `grant` of its step (None: outside of a run). `repeated` is false for a
-    call that was certainly not made before, under the same call id.
+    call that was certainly not made before, under the same call id. `record` takes an effect at once, so that it is kept
+    if the call fails afterwards.
     """
 
     run_id: str
@@ -252,3 +257,4 @@ class ToolContext:
     answer: JsonValue = None
     grant: Grant | None = field(default=None, compare=False, repr=False)
     repeated: bool = True
+    record: Callable[[RecordedEffect], None] = field(default=ignore_effect, compare=False, repr=False)

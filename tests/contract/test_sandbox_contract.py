@@ -57,6 +57,18 @@ async def test_a_tool_s_own_failure_keeps_its_words(tools: dict[str, SandboxedTo
     assert (error.message, error.reason, error.retryable) == ("closed on Sundays", "SHOP_CLOSED", True)
 
 
+async def test_a_failed_call_has_the_effects_that_remain(
+    tools: dict[str, SandboxedTool], tmp_path: Path
+) -> None:
+    """A call that fails has the effects that it recorded, unless they were made in a copy that is not transferred back."""
+    effects: list[RecordedEffect] = []
+    context = replace(within(CONTEXT, tmp_path), record=effects.append)
+    with pytest.raises(ToolError):
+        await tools["break_off"].execute({"text": "new.txt"}, context)
+    remains = (tmp_path / "new.txt").exists()
+    assert effects == [RecordedEffect("file.created", "new.txt", "3 bytes")] * remains
+
+
 async def test_an_exception_of_a_tool_is_named(tools: dict[str, SandboxedTool]) -> None:
     """Any other exception is a failed call that names its class."""
     error = await refused(tools["crash"], text="by nought")

@@ -51,6 +51,14 @@ async def fail(arguments: Arguments, context: ToolContext) -> Result:
     raise ToolError(arguments.text, reason="SHOP_CLOSED", retryable=True)
 
 
+@tool(effect=Effect.WRITE_CONTAINED)
+def break_off(arguments: Arguments, context: ToolContext) -> Result:
+    """Creates a file, reports it at once, and fails."""
+    Path(context.workspace, arguments.text).write_text("new", encoding="utf-8")
+    context.record(RecordedEffect("file.created", arguments.text, "3 bytes"))
+    raise ToolError("no more", reason="SHOP_CLOSED")
+
+
 @tool(effect=Effect.PURE)
 def crash(arguments: Arguments, context: ToolContext) -> Result:
     """Raises what no tool should."""
@@ -201,6 +209,7 @@ TOOLS = [
     overwrite,
     create,
     fail,
+    break_off,
     crash,
     leave,
     fill,

@@ -209,7 +209,7 @@ class Editor:
             preview=preview,
             timeout_seconds=APPLY_SECONDS,
         )
-        async def apply_changes(arguments: ApplyArguments, context: ToolContext) -> ToolOutput[Applied]:
+        async def apply_changes(arguments: ApplyArguments, context: ToolContext) -> Applied:
             """Makes the changes of a proposal of aider in the working folder."""
             proposal = await found(arguments, context)
             steps = [
@@ -219,14 +219,14 @@ class Editor:
             for one, step in steps:  # all or none, unless others change files meanwhile
                 if await changes.made(step) is None:
                     await self._content(one, step)
-            effects: list[RecordedEffect] = []
             for one, step in steps:
                 if one.after is None:
-                    effects += (await changes.delete(one.path, step)).effects
+                    made = (await changes.delete(one.path, step)).effects
                 else:
-                    effects += (await changes.rewrite(one.path, step, _transform(one, one.after))).effects
-            files = [one.path for one in proposal.files]
-            return ToolOutput(Applied(files=files, message=proposal.message), tuple(effects))
+                    made = (await changes.rewrite(one.path, step, _transform(one, one.after))).effects
+                for effect in made:  # a later change can fail
+                    context.record(effect)
+            return Applied(files=[one.path for one in proposal.files], message=proposal.message)
 
         return apply_changes
 

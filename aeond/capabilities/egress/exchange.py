@@ -8,9 +8,9 @@ from typing import Final
 import anyio
 import h11
 
-from aeond.capabilities.egress.gate import Gate
+from aeond.capabilities.egress.gate import Gate, Record, Streams
 from aeond.capabilities.egress.urls import PORTS, Url, joined, parse_url
-from aeond.domain.tools import CALL_CUT
+from aeond.domain.tools import CALL_CUT, RecordedEffect
 from aeond.errors import ToolError
 from aeond.frozen import frozen
 
@@ -49,15 +49,15 @@ class Response:
     location: str = ""
 
 
-async def fetch(gate: Gate, request: Request, *, max_bytes: int, seconds: float) -> Response:
+async def fetch(gate: Gate, request: Request, record: Record, *, max_bytes: int, seconds: float) -> Response:
     """Sends the request and follows redirections of GET and HEAD within the host, each over a new connection that the
-    gate decides on. ToolError (reason as Gate.opened, HTTP_TIMEOUT, HTTP_BROKEN, ENCODING_UNKNOWN,
-    TOO_MANY_REDIRECTS; CALL_CUT in place of the first three if a request of another method was begun: it may have taken
-    effect)."""
+    gate decides on. Every request that was begun is recorded as an effect, whatever came of it. ToolError (reason as
+    Gate.opened, HTTP_TIMEOUT, HTTP_BROKEN, ENCODING_UNKNOWN, TOO_MANY_REDIRECTS; CALL_CUT in place of
+    HTTP_TIMEOUT, HTTP_BROKEN and ENCODING_UNKNOWN if a request of another method was begun: it may have taken effect)."""
     begun = anyio.Event()
     with anyio.move_on_after(seconds):
         for _ in range(MAX_REDIRECTS + 1):
-            response = await _once(gate, request, max_bytes, begun)
+            response = await _once(gate, request, record, max_bytes, begun)
             follow = _next(request, response)
             if follow is None:
                 return response
@@ -104,33 +104,45 @@ def _next(request: Request, response: Response) -> Url | None:
     return url if same or upgraded else None
 
 
-async def _once(gate: Gate, request: Request, max_bytes: int, begun: anyio.Event) -> Response:
+async def _once(gate: Gate, request: Request, record: Record, max_bytes: int, begun: anyio.Event) -> Response:
     """`begun` is set before the first byte of the request is sent."""
     url = request.url
-    async with gate.opened(url) as ((reader, writer), address):
-        connection = h11.Connection(h11.CLIENT, max_incomplete_event_size=MAX_HEAD_BYTES)
+    async with gate.opened(url, record) as (streams, address):
         begun.set()
+        outcome = "no whole response"
         try:
-            head = h11.Request(method=request.method, target=url.target, headers=_fields(request))
-            content = [h11.Data(data=request.content)] if request.content else []
-            for part in (head, *content, h11.EndOfMessage()):
-                writer.write(connection.send(part) or b"")
-            await writer.drain()
-            answer = await _head(connection, reader)
-            headers = _joined(answer.headers)
-            encoding = headers.get("content-encoding", "").strip().lower()
-            if encoding not in ENCODINGS:
-                what = f"{url.host_port} sends a compression that was not asked for"
-                raise _failed(request, what, "ENCODING_UNKNOWN")
-            body = _Body(max_bytes, encoding)
-            while not body.truncated:
-                event = await _event(connection, reader)
-                if not isinstance(event, h11.Data):
-                    break
-                body.add(bytes(event.data))
-        except (OSError, EOFError, h11.ProtocolError, zlib.error) as error:
-            what = f"the exchange with {url.host_port} broke: {type(error).__name__}"
-            raise _failed(request, what, "HTTP_BROKEN") from error
+            response = await _exchanged(streams, address, request, max_bytes)
+            more = " or more" if response.truncated else ""
+            outcome = f"{response.status}, {len(response.content)} bytes{more}"
+        finally:
+            record(RecordedEffect("http.requested", str(url), f"{request.method}, {outcome}, from {address}"))
+    return response
+
+
+async def _exchanged(streams: Streams, address: str, request: Request, max_bytes: int) -> Response:
+    (reader, writer), url = streams, request.url
+    connection = h11.Connection(h11.CLIENT, max_incomplete_event_size=MAX_HEAD_BYTES)
+    try:
+        head = h11.Request(method=request.method, target=url.target, headers=_fields(request))
+        content = [h11.Data(data=request.content)] if request.content else []
+        for part in (head, *content, h11.EndOfMessage()):
+            writer.write(connection.send(part) or b"")
+        await writer.drain()
+        answer = await _head(connection, reader)
+        headers = _joined(answer.headers)
+        encoding = headers.get("content-encoding", "").strip().lower()
+        if encoding not in ENCODINGS:
+            what = f"{url.host_port} sends a compression that was not asked for"
+            raise _failed(request, what, "ENCODING_UNKNOWN")
+        body = _Body(max_bytes, encoding)
+        while not body.truncated:
+            event = await _event(connection, reader)
+            if not isinstance(event, h11.Data):
+                break
+            body.add(bytes(event.data))
+    except (OSError, EOFError, h11.ProtocolError, zlib.error) as error:
+        what = f"the exchange with {url.host_port} broke: {type(error).__name__}"
+        raise _failed(request, what, "HTTP_BROKEN") from error
     location = _as_sent(headers.get("location", "")) if answer.status_code in _REDIRECTS else ""
     return Response(
         url,

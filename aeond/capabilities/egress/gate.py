@@ -13,6 +13,7 @@ from aeond.capabilities.egress.addresses import LOCAL_KINDS, special_kind
 from aeond.capabilities.egress.rules import EgressRules
 from aeond.capabilities.egress.urls import Url
 from aeond.capabilities.tools.worker_threads import WorkerThreads
+from aeond.domain.tools import RecordedEffect, ignore_effect
 from aeond.errors import ToolError
 
 CONNECT_SECONDS: Final = 10.0
@@ -22,6 +23,7 @@ RESOLVING_THREADS: Final = 4
 Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
 """The IP addresses of a host. OSError if it has none."""
+Record = Callable[[RecordedEffect], None]
 Dial = Callable[[str, int, ssl.SSLContext | None, str], Awaitable[Streams]]
 """Connects to an IP address and a port; with a TLS context, to the host of that name there. OSError if that fails."""
 
@@ -86,12 +88,13 @@ class Gate:
         return found
 
     @asynccontextmanager
-    async def opened(self, url: Url) -> AsyncIterator[tuple[Streams, str]]:
+    async def opened(self, url: Url, record: Record = ignore_effect) -> AsyncIterator[tuple[Streams, str]]:
         """A connection for one request, and the address that it goes to. ToolError (reason as `checked_addresses`,
-        CONNECTION_FAILED, CERTIFICATE_INVALID). The connection is gone after the block."""
+        CONNECTION_FAILED, CERTIFICATE_INVALID). The connection is gone after the block. A server that was connected to and
+        did not prove its name is recorded; a request over the connection is for the caller to record."""
         addresses = await self.checked_addresses(url)
         context = self._tls() if url.scheme == "https" else None
-        streams, address = await self._first(url, addresses, context)
+        streams, address = await self._first(url, addresses, context, record)
         try:
             yield streams, address
         finally:
@@ -103,7 +106,7 @@ class Gate:
         return self._context
 
     async def _first(
-        self, url: Url, addresses: Sequence[str], context: ssl.SSLContext | None
+        self, url: Url, addresses: Sequence[str], context: ssl.SSLContext | None, record: Record
     ) -> tuple[Streams, str]:
         """The first address that accepts the connection."""
         last: Exception | None = None
@@ -112,6 +115,7 @@ class Gate:
                 with anyio.fail_after(CONNECT_SECONDS):
                     return await self._dial(address, url.port, context, url.host), address
             except ssl.SSLCertVerificationError as error:
+                record(RecordedEffect("host.contacted", url.host_port, f"no request, at {address}"))
                 raise ToolError(
                     f"{url.host_port} does not prove its name: {error.verify_message}",
                     reason="CERTIFICATE_INVALID",

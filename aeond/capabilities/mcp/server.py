@@ -7,7 +7,6 @@ registered meanwhile. Calls that were in progress are cut off: their outcome is 
 import logging
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from typing import Final
 
 import anyio
@@ -25,7 +24,7 @@ from aeond.capabilities.mcp.settings import ServerSettings
 from aeond.capabilities.mcp.tool import McpTool, Registering
 from aeond.capabilities.mcp.translation import failure_of, output_of, spec_of
 from aeond.domain.runs.live_updates import LiveUpdate, Progress
-from aeond.domain.tools import RecordedEffect, ToolContext, ToolOutput
+from aeond.domain.tools import RecordedEffect, ToolContext
 from aeond.domain.values import JsonObject
 from aeond.errors import AeondError, ToolError
 from aeond.ports import Clock, ToolAnswer
@@ -120,6 +119,8 @@ class Server:
             if call is not None:
                 call.cancel()  # its step was repaired, and makes another call
             call = await self._begun(tool, arguments, context)
+        if self.settings.url:
+            context.record(RecordedEffect("http.requested", self.settings.url, f"MCP, {tool.name}"))
         try:
             answer = await call.turn()
         except anyio.get_cancelled_exc_class():
@@ -130,9 +131,6 @@ class Server:
                 self._show(Progress(context.run_id, context.step_id, ""))
         if call in self._active:
             self._held[key] = call
-        if self.settings.url and isinstance(answer, ToolOutput):
-            sent = RecordedEffect("http.requested", self.settings.url, f"MCP, {tool.name}")
-            return replace(answer, effects=(*answer.effects, sent))
         return answer
 
     # ------------------------------------------------------------ connection

@@ -93,7 +93,7 @@ class Bubblewrap:
                 finally:
                     writer.transport.abort()
                     await tree.exited()
-        return answer_of(reply)
+        return answer_of(reply, request.context.record)
 
 
 NAMESPACES: Final = (

@@ -12,7 +12,7 @@ from pydantic import TypeAdapter, ValidationError
 from aeond.capabilities.sandbox.messages import Outcome, Reply, ReplyHead, Request, live_text
 from aeond.domain.plans.subtasks import SubtaskRequest
 from aeond.domain.runs.questions import InputRequest
-from aeond.domain.tools import RecordedEffect, ToolOutput
+from aeond.domain.tools import RecordedEffect, ToolOutput, ignore_effect
 from aeond.errors import ToolError
 from aeond.frozen import frozen
 from aeond.ports import ToolAnswer
@@ -104,9 +104,11 @@ async def converse(
     return head.reply(parcel)
 
 
-def answer_of(reply: Reply) -> ToolAnswer:
-    """The tool's result in a reply; ToolError if the reply reports one."""
+def answer_of(reply: Reply, record: Callable[[RecordedEffect], None] = ignore_effect) -> ToolAnswer:
+    """The tool's result in a reply; ToolError if the reply reports one, whose effects are recorded first."""
     if reply.reason:
+        for effect in reply.effects:
+            record(RecordedEffect(*effect))
         raise ToolError(reply.error, reason=reply.reason, retryable=reply.retryable)
     try:
         if reply.outcome is Outcome.INPUT:

@@ -9,7 +9,7 @@ from dataclasses import asdict, field, replace
 from enum import StrEnum
 from typing import Any, BinaryIO, Final
 
-from aeond.domain.tools import ToolContext
+from aeond.domain.tools import ToolContext, ignore_effect
 from aeond.domain.values import NO_ARGUMENTS, JsonObject, JsonValue
 from aeond.frozen import frozen
 
@@ -64,8 +64,8 @@ class Request:
             "arguments": self.arguments,
             "context": {
                 name: value
-                for name, value in asdict(replace(self.context, grant=None)).items()
-                if name != "grant"
+                for name, value in asdict(replace(self.context, grant=None, record=ignore_effect)).items()
+                if name not in ("grant", "record")
             },
             "parcel_bytes": None if self.parcel is None else len(self.parcel),
         }
@@ -95,7 +95,7 @@ class Reply:
 
     `outcome` is the kind of value; a request is transferred as the object of its fields. `parcel` contains
     the new and changed files of a transferred workspace, `removed` the names of deleted ones. Each of `effects`
-    is the kind, target and detail of a change reported by the tool.
+    is the kind, target and detail of a change reported by the tool, also by one that failed.
     """
 
     value: JsonValue = None

@@ -21,6 +21,7 @@ from aeond.capabilities.sandbox.exit_hooks import run_exit_hooks
 from aeond.capabilities.sandbox.live_output import deliver_with
 from aeond.capabilities.sandbox.messages import Errand, Outcome, Reply, Request, live_line
 from aeond.capabilities.sandbox.workspace_archive import ParcelError, fingerprints, pack, unpack
+from aeond.domain.tools import RecordedEffect
 from aeond.errors import AeondError
 from aeond.frozen import frozen
 
@@ -40,7 +41,9 @@ def main() -> None:
         confine(request.limits, request.context.workspace if request.parcel is None else "")
         end_with(wire)
         deliver_with(lambda text: wire.sendall(live_line(text)))
-        reporter.said = performed(request).encoded()
+        recording = replace(request.context, record=reporter.record)
+        reply = performed(replace(request, context=recording))
+        reporter.said = replace(reply, effects=(*reporter.recorded, *reply.effects)).encoded()
     wire.sendall(reporter.said)
     os._exit(0)
 
@@ -61,17 +64,21 @@ def end_with(wire: socket.socket) -> None:
 
 
 class ErrorReporter:
-    """Converts any exception of a tool into a reply."""
+    """Converts any exception of a tool into a reply, with the effects that it recorded."""
 
     def __init__(self) -> None:
         self.said = b""
+        self.recorded: list[tuple[str, ...]] = []
+
+    def record(self, effect: RecordedEffect) -> None:
+        self.recorded.append(texts_of(effect))
 
     def __enter__(self) -> None:
         return
 
     def __exit__(self, _kind: object, error: BaseException | None, *_: object) -> bool:
         if error is not None:
-            self.said = error_reply(error).encoded()
+            self.said = replace(error_reply(error), effects=tuple(self.recorded)).encoded()
         return True
 
 
@@ -147,9 +154,12 @@ def what_it_returns(request: Request) -> Returned:
     if isinstance(returned, SubtaskRequest):
         return Returned(asdict(returned), Outcome.SUBTASK)
     if isinstance(returned, ToolOutput):
-        effects = tuple((one.kind, one.target, one.detail) for one in returned.effects)
-        return Returned(returned.data, effects=effects)
+        return Returned(returned.data, effects=tuple(map(texts_of, returned.effects)))
     return Returned(returned)
+
+
+def texts_of(effect: RecordedEffect) -> tuple[str, ...]:
+    return effect.kind, effect.target, effect.detail
 
 
 if __name__ == "__main__":

@@ -60,7 +60,7 @@ class ToolUnit:
             reply = await converse(reader, writer, request, max_value_bytes, conditions.show)
         finally:
             writer.transport.abort()
-        answer = answer_of(reply)
+        answer = answer_of(reply)  # a call that failed changed a copy: its effects are none
         if workspace:
             bringing = partial(_brought_back, workspace, reply, conditions)
             await anyio.to_thread.run_sync(acting_as, rights, bringing)

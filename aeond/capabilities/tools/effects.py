@@ -13,15 +13,38 @@ MAX_DETAIL_CHARS: Final = 256
 _KIND: Final = re.compile(r"[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)+")
 
 
+class EffectLog:
+    """The effects of one call in their order: those that it records while it runs, then those of its output."""
+
+    def __init__(self, tool: str) -> None:
+        self._tool = tool
+        self._effects: list[RecordedEffect] = []
+
+    def record(self, effect: RecordedEffect) -> None:
+        """Keeps the effect; ToolError as `split_output` does."""
+        self._effects.append(_checked(self._tool, effect))
+
+    def completed(
+        self, output: JsonValue | ToolOutput[JsonValue]
+    ) -> tuple[JsonValue, tuple[RecordedEffect, ...]]:
+        """The data of the call's output, and all effects, of which the output's are the last."""
+        if not isinstance(output, ToolOutput):
+            return output, self.effects
+        for effect in output.effects:
+            self.record(effect)
+        return output.data, self.effects
+
+    @property
+    def effects(self) -> tuple[RecordedEffect, ...]:
+        return bounded(tuple(self._effects), MAX_EFFECTS)
+
+
 def split_output(
     tool: str, output: JsonValue | ToolOutput[JsonValue]
 ) -> tuple[JsonValue, tuple[RecordedEffect, ...]]:
     """The data and the effects of an output. ToolError (reason OUTPUT_INVALID) when an effect has no kind or no
     target; texts that are too long are cut, and so is the list."""
-    if not isinstance(output, ToolOutput):
-        return output, ()
-    effects = tuple(_checked(tool, effect) for effect in output.effects)
-    return output.data, bounded(effects, MAX_EFFECTS)
+    return EffectLog(tool).completed(output)
 
 
 def _checked(tool: str, effect: RecordedEffect) -> RecordedEffect:

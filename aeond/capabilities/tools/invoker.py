@@ -16,7 +16,7 @@ from typing import Any, Final, TypeVar
 
 import anyio
 
-from aeond.capabilities.tools.effects import split_output
+from aeond.capabilities.tools.effects import EffectLog
 from aeond.capabilities.tools.function_tool import arguments_invalid
 from aeond.capabilities.tools.registry import RegisteredTool, Registry
 from aeond.capabilities.tools.request_checks import check_request
@@ -100,7 +100,8 @@ class GuardedInvoker:
         `output_bytes`, on failure `retryable` where the tool said that trying again can help, and `candidates`,
         values that exist, where it failed on the value of an argument.
         """
-        return await self._guard(self._perform(call, context, decided, self._run))
+        log = EffectLog(call.tool)
+        return await self._guard(self._perform(call, context, decided, self._run, log), log)
 
     def compute(
         self, call: ToolCall, context: ToolContext, decided: Decided = ignore_decision
@@ -112,11 +113,13 @@ class GuardedInvoker:
         registered = self._registry.of(context.uid).get(call.tool)
         if registered is None or not registered.computes:
             return None
-        return _without_waiting(self._guard(self._perform(call, context, decided, _run_at_once)))
+        log = EffectLog(call.tool)
+        return _without_waiting(self._guard(self._perform(call, context, decided, _run_at_once, log), log))
 
     async def reconcile(self, call: ToolCall, context: ToolContext) -> ToolResult | None:
         """What the tool says of an earlier call; None when it cannot tell, for whatever reason."""
-        result = await self._guard(self._recall(call, context))
+        log = EffectLog(call.tool)
+        result = await self._guard(self._recall(call, context, log), log)
         return result if result.success and result.data is not None else None
 
     async def candidates(
@@ -188,7 +191,8 @@ class GuardedInvoker:
                 reason="TOOL_NOT_CONFINED",
             )
 
-    async def _guard(self, work: Awaitable[ToolResult]) -> ToolResult:
+    async def _guard(self, work: Awaitable[ToolResult], log: EffectLog | None = None) -> ToolResult:
+        """The result of the work. A failure has the effects that were recorded before it."""
         started = self._clock.monotonic()
         try:
             result = await work
@@ -197,12 +201,13 @@ class GuardedInvoker:
         ) as error:  # tool boundary: a bug in one tool ends its call; an end of the process passes
             if _is_ending(error):
                 raise
-            return _failure(error, self._clock.monotonic() - started)
+            failed = _failure(error, self._clock.monotonic() - started)
+            return failed if log is None else replace(failed, effects=log.effects)
         duration = self._clock.monotonic() - started
         return replace(result, metadata={"duration_seconds": duration, **result.metadata})
 
     async def _perform(
-        self, call: ToolCall, context: ToolContext, decided: Decided, run: Run[ToolAnswer]
+        self, call: ToolCall, context: ToolContext, decided: Decided, run: Run[ToolAnswer], log: EffectLog
     ) -> ToolResult:
         registered = self._registry.of(context.uid).find(call.tool)
         if not allows(context.allowed_tools, call.tool):
@@ -215,7 +220,8 @@ class GuardedInvoker:
                 refused := await self._authoriser.authorise(call, context, decided)
             ):
                 return refused
-            output = await run(registered, registered.tool.execute, call, context)
+            recording = replace(context, record=log.record)
+            output = await run(registered, registered.tool.execute, call, recording)
         except ToolError as error:
             if error.field in registered.spec.candidates and not error.candidates:
                 await self._add_candidates(error, call, context)
@@ -223,7 +229,7 @@ class GuardedInvoker:
         if isinstance(output, InputRequest | SubtaskRequest):
             check_request(call.tool, output)
             return ToolResult(True, request=output)
-        return _checked_output(registered, output)
+        return _checked_output(registered, output, log)
 
     async def _add_candidates(self, error: ToolError, call: ToolCall, context: ToolContext) -> None:
         """Completes the error with the values nearest to the one that the call failed on."""
@@ -235,12 +241,12 @@ class GuardedInvoker:
             error.message += f"; there is {', '.join(map(repr, error.candidates))}"
             error.args = (error.message,)
 
-    async def _recall(self, call: ToolCall, context: ToolContext) -> ToolResult:
+    async def _recall(self, call: ToolCall, context: ToolContext, log: EffectLog) -> ToolResult:
         registered = self._registry.of(context.uid).find(call.tool)
         self._require_rights(call.tool, context)
         _check_arguments(registered, call.arguments)
         output = await self._run(registered, registered.tool.reconcile, call, context)
-        return ToolResult(True) if output is None else _checked_output(registered, output)
+        return ToolResult(True) if output is None else _checked_output(registered, output, log)
 
     async def _run(
         self, registered: RegisteredTool, work: Work[T], call: ToolCall, context: ToolContext
@@ -311,12 +317,13 @@ def _check_arguments(registered: RegisteredTool, arguments: JsonObject) -> None:
         raise arguments_invalid(registered.spec.name, problems)
 
 
-def _checked_output(registered: RegisteredTool, output: Any) -> ToolResult:
-    """The result of a valid output. Closes a coroutine that was returned in place of a value."""
+def _checked_output(registered: RegisteredTool, output: Any, log: EffectLog) -> ToolResult:
+    """The result of a valid output. Its effects go to the log, also if it is not valid. Closes a coroutine that was returned
+    in place of a value."""
     spec = registered.spec
     if inspect.iscoroutine(output):
         output.close()
-    data, effects = split_output(spec.name, output)
+    data, effects = log.completed(output)
     taint = joined((), output.taint) if isinstance(output, ToolOutput) else ()
     try:
         size = json_size(data, spec.max_output_bytes)

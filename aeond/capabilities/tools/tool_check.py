@@ -5,9 +5,10 @@ assert await tool_problems(my_tool, str(tmp_path)) == ()
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
-from aeond.capabilities.tools.effects import split_output
+from aeond.capabilities.tools.effects import EffectLog, split_output
 from aeond.capabilities.tools.registry import RegisteredTool, check
 from aeond.domain.plans.subtasks import SubtaskRequest
 from aeond.domain.runs.questions import InputRequest
@@ -43,11 +44,12 @@ async def _example_problems(tool: RegisteredTool, example: JsonObject, context: 
     asks = tool.spec.recovery is Recovery.RECONCILE
     if asks and await tool.reconcile(example, context) is not None:
         return ("`reconcile` reports an effect of a call that was never made",)
+    log = EffectLog(tool.spec.name)
     try:
-        first = await tool.execute(example, context)
+        first = await tool.execute(example, replace(context, record=log.record))
         if isinstance(first, InputRequest | SubtaskRequest):
             return ()
-        data, effects = split_output(tool.spec.name, first)
+        data, effects = log.completed(first)
     except AeondError as error:
         return (f"its example fails: {error.reason}: {error.message}",)
     problems = [f"its result breaks its output schema: {problem}" for problem in tool.output.problems(data)]

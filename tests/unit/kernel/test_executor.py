@@ -1,6 +1,8 @@
 """One step in each of its modes."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 import pytest
 
@@ -12,11 +14,11 @@ from aeond.domain.runs import events as e
 from aeond.domain.runs.budgets import Amounts, Budget, Grant
 from aeond.domain.runs.reservations import AGENT_STEP, TOOL_STEP
 from aeond.domain.runs.run import RunRequest, RunSnapshot
-from aeond.domain.tools import TOOL_TIMEOUT, Effect, Recovery, ToolCall, ToolContext
+from aeond.domain.tools import TOOL_TIMEOUT, Effect, RecordedEffect, Recovery, ToolCall, ToolContext
 from aeond.domain.values import JsonObject, JsonValue
 from aeond.errors import ToolError
 from aeond.kernel.executor import StepExecutor, StepOutcome
-from aeond.ports import StepOutput
+from aeond.ports import StepOutput, ToolInvoker
 from aeond.ports.subtasks import SubtaskChooser
 from tests.support.doubles import (
     FixedReasoner,
@@ -28,6 +30,7 @@ from tests.support.doubles import (
 )
 from tests.support.folding import fold_all
 from tests.support.null_objects import NamedTemplates
+from tests.support.tools import FreeTool, invoker_of
 
 STEP = PlanStep("s1", "say hello", tool_call=ToolCall("echo", {"text": "hello"}))
 RUN = fold_all(
@@ -39,8 +42,9 @@ RUN = fold_all(
 class Bench:
     """An executor and everything it works with."""
 
-    def __init__(self, tool: ScriptedTool | None = None) -> None:
+    def __init__(self, tool: ScriptedTool | None = None, invoker: ToolInvoker | None = None) -> None:
         self.tool = tool or ScriptedTool("echo")
+        self.invoker = invoker or PlainInvoker({self.tool.name: self.tool})
         self.reasoner = FixedReasoner()
         self.repairer = ScriptedRepairer()
         self.children = ScriptedChildren()
@@ -57,7 +61,7 @@ class Bench:
         reservation: Amounts = TOOL_STEP,
     ) -> StepOutcome:
         executor = StepExecutor(
-            invoker=PlainInvoker({self.tool.name: self.tool}),
+            invoker=self.invoker,
             reasoner=self.reasoner,
             repairer=self.repairer,
             clock=ManualClock(),
@@ -100,6 +104,19 @@ async def test_a_tool_that_fails_fails_its_step() -> None:
         "FILE_NOT_FOUND",
         ("a.txt", "b.txt"),
     )
+
+
+async def test_effects_of_a_failed_call_are_in_its_event() -> None:
+    """The event of a step whose tool recorded effects and then failed has these effects."""
+    requested = RecordedEffect("http.requested", "http://example.org/", "GET, 404")
+
+    async def work(_arguments: Mapping[str, Any], context: ToolContext) -> Any:
+        context.record(requested)
+        raise ToolError("status 404", reason="HTTP_STATUS")
+
+    bench = Bench(invoker=invoker_of(FreeTool("echo", work)))
+    ended = outcome(await bench.execute(StepMode.TOOL))
+    assert (ended.state, ended.reason, ended.effects) == (StepState.FAILED, "HTTP_STATUS", (requested,))
 
 
 async def test_an_internal_error_fails_its_step_alone() -> None:

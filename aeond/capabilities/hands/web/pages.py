@@ -14,7 +14,6 @@ from aeond.capabilities.hands.web.requesting import (
     MAX_CHARS,
     WebAddress,
     allowed_url,
-    effect_of,
     preview_of,
     require_success,
     storable,
@@ -25,7 +24,7 @@ from aeond.capabilities.sandbox.conversing import Conditions
 from aeond.capabilities.tools.function_tool import FunctionTool, tool
 from aeond.domain.plans.approvals import CallPreview
 from aeond.domain.policy import Target
-from aeond.domain.tools import Effect, ToolContext, ToolOutput
+from aeond.domain.tools import Effect, ToolContext
 from aeond.errors import ToolError
 
 PARSE_SECONDS: Final = 20.0
@@ -108,17 +107,17 @@ def fetch_url_tool(gate: Gate, workshop: Workshop) -> FunctionTool:
         preview=preview,
         timeout_seconds=FETCH_SECONDS + PARSE_SECONDS + 2 * GRACE_SECONDS,
     )
-    async def fetch_url(arguments: FetchUrlArguments, context: ToolContext) -> ToolOutput[FetchUrlResult]:
+    async def fetch_url(arguments: FetchUrlArguments, context: ToolContext) -> FetchUrlResult:
         """Reads the text of a web page."""
         url = allowed_url(gate, arguments.url)
         request = Request("GET", url, (("Accept", "text/html, text/*;q=0.9, */*;q=0.5"),))
-        response = await fetch(gate, request, max_bytes=MAX_BODY_BYTES, seconds=FETCH_SECONDS)
+        response = await fetch(gate, request, context.record, max_bytes=MAX_BODY_BYTES, seconds=FETCH_SECONDS)
         require_success(response)
         found: Mapping[str, Any] = {"text": "", "truncated": False}
         if not response.location:
             found = await read(response, arguments, context)
         text = str(found["text"])
-        result = FetchUrlResult(
+        return FetchUrlResult(
             url=str(response.url),
             title=str(found.get("title", "")),
             location=storable(response.location),
@@ -127,6 +126,5 @@ def fetch_url_tool(gate: Gate, workshop: Workshop) -> FunctionTool:
             next_offset=arguments.offset + len(text),
             text=text,
         )
-        return ToolOutput(result, (effect_of("GET", response),))
 
     return fetch_url

@@ -1,4 +1,4 @@
-"""What the tools of the web have in common: their targets, their previews and their effects."""
+"""What the tools of the web have in common: their targets, their previews and their errors."""
 
 from typing import Annotated, Final
 
@@ -9,7 +9,6 @@ from aeond.capabilities.egress.gate import Gate
 from aeond.capabilities.egress.urls import Url, parse_url
 from aeond.domain.plans.approvals import CallPreview
 from aeond.domain.policy import Access, Target, TargetKind
-from aeond.domain.tools import RecordedEffect
 from aeond.errors import ToolError
 
 MAX_URL_CHARS: Final = 2_000
@@ -36,14 +35,6 @@ def targets_of(url: Url) -> tuple[Target, ...]:
 
 def preview_of(method: str, url: Url) -> CallPreview:
     return CallPreview(host=f"{', '.join(followed_ports(url))} ({method} {url})")
-
-
-def effect_of(method: str, response: Response) -> RecordedEffect:
-    more = " or more" if response.truncated else ""
-    size = f"{len(response.content)} bytes{more}"
-    return RecordedEffect(
-        "http.requested", str(response.url), f"{method}, {response.status}, {size}, from {response.address}"
-    )
 
 
 def require_success(response: Response) -> None:

@@ -14,7 +14,6 @@ from aeond.capabilities.hands.web.requesting import (
     MAX_CHARS,
     WebAddress,
     allowed_url,
-    effect_of,
     preview_of,
     storable,
     targets_of,
@@ -22,7 +21,7 @@ from aeond.capabilities.hands.web.requesting import (
 from aeond.capabilities.tools.function_tool import FunctionTool, tool
 from aeond.domain.plans.approvals import CallPreview
 from aeond.domain.policy import Target
-from aeond.domain.tools import Effect, ToolContext, ToolOutput
+from aeond.domain.tools import Effect, ToolContext
 from aeond.errors import ToolError
 
 MAX_FIELDS: Final = 16
@@ -77,9 +76,7 @@ def http_request_tool(gate: Gate) -> FunctionTool:
         preview=preview,
         timeout_seconds=FETCH_SECONDS + 10.0,
     )
-    async def http_request(
-        arguments: HttpRequestArguments, _context: ToolContext
-    ) -> ToolOutput[HttpRequestResult]:
+    async def http_request(arguments: HttpRequestArguments, context: ToolContext) -> HttpRequestResult:
         """Sends an HTTP request and returns the response."""
         request = Request(
             arguments.method,
@@ -87,11 +84,11 @@ def http_request_tool(gate: Gate) -> FunctionTool:
             fields_of(arguments),
             arguments.body.encode("utf-8", "replace"),
         )
-        response = await fetch(gate, request, max_bytes=MAX_BODY_BYTES, seconds=FETCH_SECONDS)
+        response = await fetch(gate, request, context.record, max_bytes=MAX_BODY_BYTES, seconds=FETCH_SECONDS)
         kind = response.headers.get("content-type", "")
         readable = is_text(kind, response.content)
         text = storable(decoded(response.content, kind)) if readable else ""
-        result = HttpRequestResult(
+        return HttpRequestResult(
             status=response.status,
             content_type=media_type(kind)[:MAX_FIELD_CHARS],
             location=storable(response.location),
@@ -100,7 +97,6 @@ def http_request_tool(gate: Gate) -> FunctionTool:
             or (not readable and bool(response.content)),
             text=text[:MAX_CHARS],
         )
-        return ToolOutput(result, (effect_of(arguments.method, response),))
 
     return http_request
 

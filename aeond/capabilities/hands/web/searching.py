@@ -13,7 +13,6 @@ from aeond.capabilities.egress.gate import Gate
 from aeond.capabilities.egress.urls import Url, parse_url
 from aeond.capabilities.hands.web.requesting import (
     FETCH_SECONDS,
-    effect_of,
     preview_of,
     require_success,
     storable,
@@ -22,7 +21,7 @@ from aeond.capabilities.hands.web.requesting import (
 from aeond.capabilities.tools.function_tool import FunctionTool, tool
 from aeond.domain.plans.approvals import CallPreview
 from aeond.domain.policy import Target
-from aeond.domain.tools import Effect, ToolContext, ToolOutput
+from aeond.domain.tools import Effect, ToolContext
 from aeond.errors import ToolError
 
 MAX_RESULTS: Final = 20
@@ -73,10 +72,12 @@ def web_search_tool(gate: Gate, endpoint: str) -> FunctionTool:
         preview=preview,
         timeout_seconds=FETCH_SECONDS + 10.0,
     )
-    async def web_search(arguments: WebSearchArguments, _context: ToolContext) -> ToolOutput[WebSearchResult]:
+    async def web_search(arguments: WebSearchArguments, context: ToolContext) -> WebSearchResult:
         """Searches the web and returns addresses with short texts."""
         request = Request("GET", address(arguments), (("Accept", "application/json"),))
-        response = await fetch(gate, request, max_bytes=MAX_ANSWER_BYTES, seconds=FETCH_SECONDS)
+        response = await fetch(
+            gate, request, context.record, max_bytes=MAX_ANSWER_BYTES, seconds=FETCH_SECONDS
+        )
         require_success(response)
         try:
             answer: Any = json.loads(decoded(response.content, "application/json"))
@@ -86,7 +87,7 @@ def web_search_tool(gate: Gate, endpoint: str) -> FunctionTool:
                 f"{base.host_port} did not answer in the format of SearXNG: its settings must allow the format json",
                 reason="SEARCH_ANSWER_INVALID",
             ) from error
-        return ToolOutput(WebSearchResult(results=results), (effect_of("GET", response),))
+        return WebSearchResult(results=results)
 
     return web_search
 

@@ -57,6 +57,8 @@ class ClientTool:
         if result is None:
             raise _left(self._spec.name, sent=call.sent)
         if not result.success:
+            for effect in result.effects:
+                context.record(effect)
             raise ToolError(result.error or "failed without an explanation", reason=result.reason or None)
         return ToolOutput(result.data, result.effects, result.taint)
 

@@ -11,11 +11,18 @@ import anyio
 import pytest
 import trustme
 
-from aeond.capabilities.egress.exchange import MAX_HEAD_BYTES, Request, Response, fetch, followed_ports
-from aeond.capabilities.egress.gate import Gate
+from aeond.capabilities.egress.exchange import (
+    MAX_HEAD_BYTES,
+    MAX_REDIRECTS,
+    Request,
+    Response,
+    fetch,
+    followed_ports,
+)
+from aeond.capabilities.egress.gate import Gate, Record
 from aeond.capabilities.egress.rules import EgressRules
 from aeond.capabilities.egress.urls import parse_url
-from aeond.domain.tools import CALL_CUT
+from aeond.domain.tools import CALL_CUT, RecordedEffect, ignore_effect
 from aeond.errors import ToolError
 from tests.support.network import ScriptedNetwork, page
 from tests.support.site import Answer, serving
@@ -24,11 +31,16 @@ PATIENCE = 30.0
 
 
 async def get(
-    address: str, path: str, max_bytes: int = 1_000, seconds: float = PATIENCE, **more: Any
+    address: str,
+    path: str,
+    max_bytes: int = 1_000,
+    seconds: float = PATIENCE,
+    record: Record = ignore_effect,
+    **more: Any,
 ) -> Response:
     gate = Gate(EgressRules.of([], [address]))
     request = Request(more.pop("method", "GET"), parse_url(f"http://{address}{path}"), **more)
-    return await fetch(gate, request, max_bytes=max_bytes, seconds=seconds)
+    return await fetch(gate, request, record, max_bytes=max_bytes, seconds=seconds)
 
 
 async def refused(*arguments: Any, **more: Any) -> ToolError:
@@ -141,8 +153,59 @@ async def test_broken_responses_are_errors(site: str, path: str, reason: str) ->
     assert (posted.reason, posted.retryable) == (CALL_CUT, False)
 
 
+def details(effects: list[RecordedEffect]) -> list[str]:
+    return [effect.detail for effect in effects]
+
+
+async def test_every_request_of_a_redirection_is_recorded(site: str) -> None:
+    """Each request that was sent is an effect, in order, with its address, status and size; one that the rules refuse is
+    none."""
+    effects: list[RecordedEffect] = []
+    await get(site, "/moved", record=effects.append)
+    assert effects == [
+        RecordedEffect("http.requested", f"http://{site}/moved", "GET, 302, 0 bytes, from 127.0.0.1"),
+        RecordedEffect("http.requested", f"http://{site}/plain", "GET, 200, 5 bytes, from 127.0.0.1"),
+    ]
+    effects.clear()
+    gate = Gate(EgressRules.of(["example.org"], []))
+    with pytest.raises(ToolError):
+        await fetch(
+            gate,
+            Request("GET", parse_url(f"http://{site}/plain")),
+            effects.append,
+            max_bytes=1,
+            seconds=PATIENCE,
+        )
+    assert effects == []
+
+
+@pytest.mark.parametrize("path", ["/cut", "/brotli", "/no-http", "/silent"])
+async def test_a_request_without_a_response_is_recorded(site: str, path: str) -> None:
+    """A request whose response is broken is an effect nevertheless."""
+    effects: list[RecordedEffect] = []
+    await refused(site, path, record=effects.append)
+    assert details(effects) == ["GET, no whole response, from 127.0.0.1"]
+
+
+async def test_the_first_hops_of_a_chain_that_fails_are_recorded() -> None:
+    """Requests before the one that fails are effects: of six that redirect, and of one before a server that is gone."""
+    effects: list[RecordedEffect] = []
+    with serving({"/round": page(b"", 302, "Location: /round")}) as address:
+        assert (await refused(address, "/round", record=effects.append)).reason == "TOO_MANY_REDIRECTS"
+    assert len(effects) == MAX_REDIRECTS + 1
+    effects.clear()
+    with ScriptedNetwork([["93.184.215.14"], ["10.0.0.1"]], [page(b"", 302, "Location: /next")]) as made:
+        gate = Gate(EgressRules.of(["*"], []), resolve=made.resolve, dial=made.dial)
+        request = Request("GET", parse_url("http://example.org/"))
+        with pytest.raises(ToolError) as caught:
+            await fetch(gate, request, effects.append, max_bytes=100, seconds=PATIENCE)
+    assert caught.value.reason == "ADDRESS_NOT_PUBLIC"
+    assert details(effects) == ["GET, 302, 0 bytes, from 93.184.215.14"]
+
+
 async def test_a_server_that_does_not_end_is_left() -> None:
-    """A response that stays incomplete ends with an error when the time is up."""
+    """A response that stays incomplete ends with an error when the time is up, and the request is recorded."""
+    effects: list[RecordedEffect] = []
     release = threading.Event()
 
     def hang(_received: str) -> bytes:
@@ -151,11 +214,12 @@ async def test_a_server_that_does_not_end_is_left() -> None:
 
     with serving({"/": hang}) as address:
         try:
-            error = await refused(address, "/", seconds=0.2)
+            error = await refused(address, "/", seconds=0.2, record=effects.append)
             posted = await refused(address, "/", seconds=0.2, method="POST")
         finally:
             release.set()
     assert (error.reason, error.retryable) == ("HTTP_TIMEOUT", True)
+    assert details(effects) == ["GET, no whole response, from 127.0.0.1"]
     assert (posted.reason, posted.retryable) == (CALL_CUT, False)
 
 
@@ -167,7 +231,9 @@ async def test_nothing_listening_is_an_error() -> None:
 
 
 async def test_a_server_must_prove_its_name() -> None:
-    """Over https the certificate must be for the name of the address, by an authority that is trusted."""
+    """Over https the certificate must be for the name of the address, by an authority that is trusted; a server
+    that fails in this receives no request, and its host is recorded."""
+    effects: list[RecordedEffect] = []
     authority = trustme.CA()
     server_context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     authority.issue_cert("example.org").configure_cert(server_context)
@@ -189,7 +255,9 @@ async def test_a_server_must_prove_its_name() -> None:
         gate = Gate(EgressRules.of([], [f"{host}:{port}"]), resolve=resolve, trust=lambda: trust)
         request = Request("GET", parse_url(f"https://{host}:{port}/"))
         try:
-            return (await fetch(gate, request, max_bytes=100, seconds=PATIENCE)).content.decode()
+            return (
+                await fetch(gate, request, effects.append, max_bytes=100, seconds=PATIENCE)
+            ).content.decode()
         except ToolError as error:
             return error.reason
 
@@ -197,16 +265,23 @@ async def test_a_server_must_prove_its_name() -> None:
         assert await over("example.org", trusting) == "hello"
         assert await over("other.example", trusting) == "CERTIFICATE_INVALID"
         assert await over("example.org", ssl.create_default_context()) == "CERTIFICATE_INVALID"
+    assert [(effect.kind, effect.target) for effect in effects] == [
+        ("http.requested", f"https://example.org:{port}/"),
+        ("host.contacted", f"other.example:{port}"),
+        ("host.contacted", f"example.org:{port}"),
+    ]
 
 
 async def test_a_cancelled_request_closes_its_connection() -> None:
-    """A request that is cancelled leaves no connection open."""
+    """A request that is cancelled leaves no connection open, and is recorded."""
+    effects: list[RecordedEffect] = []
     with ScriptedNetwork([["93.184.215.14"]], [b"HTTP/1.1 200 OK\r\n"]) as made:
         gate = Gate(EgressRules.of(["*"], []), resolve=made.resolve, dial=made.dial)
         request = Request("GET", parse_url("http://example.org/"))
         with anyio.move_on_after(0.1) as scope:
-            await fetch(gate, request, max_bytes=100, seconds=PATIENCE)
+            await fetch(gate, request, effects.append, max_bytes=100, seconds=PATIENCE)
         assert scope.cancelled_caught
+        assert details(effects) == ["GET, no whole response, from 93.184.215.14"]
         await anyio.lowlevel.checkpoint()
         assert made.sent()[0].startswith("GET / HTTP/1.1")  # reads until the connection is closed
 

@@ -11,6 +11,7 @@ from aeond.capabilities.egress.exchange import Request, fetch
 from aeond.capabilities.egress.gate import Gate
 from aeond.capabilities.egress.rules import EgressRules, search_rules
 from aeond.capabilities.egress.urls import parse_url
+from aeond.domain.tools import RecordedEffect, ignore_effect
 from aeond.errors import ToolError
 from tests.support.network import ScriptedNetwork, page
 
@@ -28,26 +29,31 @@ def test_the_corpus_is_large_enough() -> None:
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: ascii(case["url"])[:60])
 async def test_the_corpus_is_decided(case: dict[str, Any]) -> None:
-    """Each case is refused with its reason or answered, and no connection is opened besides those that it names."""
+    """Each case is refused with its reason or answered, and no connection is opened besides those that it names, each recorded
+    as an effect."""
+    effects: list[RecordedEffect] = []
     moved = [page(b"", 302, f"Location: {place}") for place in case.get("location", ())]
     with ScriptedNetwork(case.get("answers", ()), [*moved, page()]) as made:
         gate = gate_to(made, case.get("hosts", ["*"]), case.get("local", []))
         refused = returned = ""
         try:
-            response = await fetch(gate, Request("GET", parse_url(case["url"])), max_bytes=100, seconds=30)
+            response = await fetch(
+                gate, Request("GET", parse_url(case["url"])), effects.append, max_bytes=100, seconds=30
+            )
             returned = response.location
             assert response.content == (b"" if returned else b"hello")
         except ToolError as error:
             refused = error.reason
         assert (refused, returned) == (case.get("refused", ""), case.get("returned", ""))
         assert made.dials == case.get("dials", [])
+        assert [effect.kind for effect in effects] == ["http.requested"] * len(made.dials)
 
 
 async def test_a_name_is_resolved_once_for_each_connection() -> None:
     """The connection goes to the address of the only answer, and the server must prove the name, not the address."""
     with ScriptedNetwork([["93.184.215.14"], ["127.0.0.1"]], [page()]) as made:
         url = parse_url("https://example.org/")
-        await fetch(gate_to(made), Request("GET", url), max_bytes=100, seconds=30)
+        await fetch(gate_to(made), Request("GET", url), ignore_effect, max_bytes=100, seconds=30)
         assert (made.asked, made.names) == (["example.org"], [("example.org", True)])
 
 
@@ -71,10 +77,12 @@ async def test_the_next_address_is_tried() -> None:
 
         gate = Gate(EgressRules.of(["*"], []), resolve=made.resolve, dial=dial)
         request = Request("GET", parse_url("http://example.org/"))
-        assert (await fetch(gate, request, max_bytes=100, seconds=30)).address == "93.184.215.15"
+        assert (
+            await fetch(gate, request, ignore_effect, max_bytes=100, seconds=30)
+        ).address == "93.184.215.15"
         down.add("93.184.215.15")
         with pytest.raises(ToolError, match="accepts no connection") as caught:
-            await fetch(gate, request, max_bytes=100, seconds=30)
+            await fetch(gate, request, ignore_effect, max_bytes=100, seconds=30)
         assert (caught.value.reason, caught.value.retryable) == ("CONNECTION_FAILED", True)
 
 

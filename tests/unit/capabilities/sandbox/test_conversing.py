@@ -59,9 +59,15 @@ def test_a_request_of_another_shape_is_a_failed_call(outcome: Outcome, value: An
 
 
 def test_a_failure_keeps_its_words() -> None:
-    """A reply with a reason is that failure, whatever else it holds."""
+    """A reply with a reason is that failure, whatever else it holds, and its effects are recorded."""
+    effects: list[RecordedEffect] = []
+    made = (("file.created", "a", "1 byte"),)
     with pytest.raises(ToolError) as caught:
-        answer_of(Reply("a value", error="closed", reason="SHOP_CLOSED", retryable=True))
+        answer_of(
+            Reply("a value", effects=made, error="closed", reason="SHOP_CLOSED", retryable=True),
+            effects.append,
+        )
+    assert effects == [RecordedEffect("file.created", "a", "1 byte")]
     assert (caught.value.message, caught.value.reason, caught.value.retryable) == (
         "closed",
         "SHOP_CLOSED",

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+import anyio
 import pytest
 from pydantic import BaseModel
 
@@ -13,6 +14,7 @@ from aeond.errors import ToolError
 from tests.support.tools import CONTEXT, FreeTool, call, invoker_of
 
 CREATED = RecordedEffect("file.created", "a.txt", "12 bytes")
+CHANGED = RecordedEffect("file.changed", "b.txt")
 
 
 class Words(BaseModel):
@@ -44,12 +46,56 @@ async def test_effects_of_an_earlier_call_reach_its_result() -> None:
 
 
 async def test_data_beside_effects_is_checked() -> None:
-    """The output schema holds for the data of an output that has effects."""
+    """The output schema holds for the data of an output that has effects, which are kept if it is broken."""
 
     async def other(_arguments: Mapping[str, Any], _context: ToolContext) -> Any:
         return ToolOutput({"number": 1}, (CREATED,))
 
     result = await invoker_of(FreeTool(work=other)).invoke(call(), CONTEXT)
+    assert (result.success, result.reason, result.effects) == (False, "OUTPUT_INVALID", (CREATED,))
+
+
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [
+        (ToolError("no", reason="NO_MORE"), "NO_MORE"),
+        (ZeroDivisionError(), "TOOL_RAISED"),
+        (None, "TOOL_TIMEOUT"),
+    ],
+)
+async def test_effects_of_a_call_that_fails_are_kept(error: Exception | None, reason: str) -> None:
+    """What a call recorded before it raised, or before its time ran out, are the effects of its failure."""
+
+    async def work(_arguments: Mapping[str, Any], context: ToolContext) -> Any:
+        context.record(CREATED)
+        if error is None:
+            await anyio.sleep_forever()
+        raise error or AssertionError
+
+    result = await invoker_of(FreeTool(work=work, timeout_seconds=0.1)).invoke(call(), CONTEXT)
+    assert (result.success, result.reason, result.effects) == (False, reason, (CREATED,))
+
+
+async def test_recorded_effects_precede_those_of_the_output() -> None:
+    """A call may record some effects and return others; the result has all, and a bounded number of them."""
+
+    async def work(arguments: Mapping[str, Any], context: ToolContext) -> Any:
+        for _ in range(MAX_EFFECTS - 1):
+            context.record(CREATED)
+        return ToolOutput(arguments, (CHANGED, CHANGED))
+
+    result = await invoker_of(FreeTool(work=work)).invoke(call(), CONTEXT)
+    assert result.effects == (*(CREATED,) * (MAX_EFFECTS - 1), RecordedEffect("effects.omitted", "2"))
+
+
+async def test_a_recorded_effect_without_kind_fails_the_call() -> None:
+    """An effect is checked when it is recorded."""
+
+    async def work(arguments: Mapping[str, Any], context: ToolContext) -> Any:
+        context.record(RecordedEffect("created", "a"))
+        return arguments
+
+    result = await invoker_of(FreeTool(work=work)).invoke(call(), CONTEXT)
     assert (result.success, result.reason, result.effects) == (False, "OUTPUT_INVALID", ())
 
 

@@ -1,5 +1,7 @@
 """An answer's effects and notes, as the journal has them."""
 
+from dataclasses import replace
+
 import pytest
 
 from aeond.domain.plans.plan import StepState
@@ -9,7 +11,7 @@ from aeond.domain.runs import events as e
 from aeond.domain.runs.budgets import Budget
 from aeond.domain.runs.recorded_answer import recorded_answer
 from aeond.domain.runs.run import Answer, Owner, Resolution, RunState, SuspendReason
-from aeond.domain.tools import MAX_ANSWER_EFFECTS, RecordedEffect, Recovery
+from aeond.domain.tools import CALL_CUT, MAX_ANSWER_EFFECTS, RecordedEffect, Recovery, ToolResult
 from tests.support.playbook import ONE_STEP, Playbook, ended, executing, plan, started, tool_step
 
 SMALL = Budget(ttl=1, llm_calls=1, tokens=1, tool_calls=1, passes=1)
@@ -48,6 +50,24 @@ def test_a_child_run_s_effects_are_its_parent_s_too() -> None:
     story = story >> e.ChildRunStarted("s1", child, ONE_STEP)
     story = story >> e.ChildRunEnded("s1", "child", RunState.FAILED)
     story = story >> e.StepEnded("s1", StepState.FAILED, StepMode.TOOL, effects=(CREATED,))
+    assert recorded_answer(story.run, Answer("")).effects == (CREATED,)
+
+
+@pytest.mark.parametrize(
+    ("reason", "recovery", "state"),
+    [
+        ("HTTP_STATUS", Recovery.ASK, StepState.FAILED),
+        (CALL_CUT, Recovery.ASK, StepState.UNKNOWN),
+        ("TOOL_TIMEOUT", Recovery.RERUN, StepState.FAILED),
+    ],
+)
+def test_effects_of_a_call_that_failed_are_listed(reason: str, recovery: Recovery, state: StepState) -> None:
+    """The event of a step whose call failed, or whose outcome is unknown, has the call's effects, and so has the answer."""
+    result = ToolResult(False, error="it failed", reason=reason, effects=(CREATED,))
+    cut = e.StepEnded.of_call("s1", StepMode.TOOL, recovery, result)
+    assert (cut.state, cut.effects) == (state, (CREATED,))
+    story = executing(plan(tool_step("s1"))) >> started(tool_step("s1"), recovery)
+    story = story >> replace(cut, used=ONE_STEP)
     assert recorded_answer(story.run, Answer("")).effects == (CREATED,)
 
 

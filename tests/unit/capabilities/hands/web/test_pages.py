@@ -88,8 +88,12 @@ async def test_a_page_that_has_moved_away_is_named(tmp_path: Path, address: str)
     ],
 )
 async def test_an_unreadable_source_is_an_error(tmp_path: Path, address: str, url: str, reason: str) -> None:
-    """Errors of the server, pictures, forbidden hosts and invalid addresses fail with a reason."""
-    assert (await Web(tmp_path, address).call("fetch_url", url=url.format(address=address))).reason == reason
+    """Errors of the server, pictures, forbidden hosts and invalid addresses fail with a reason, and a request that was
+    sent is an effect nevertheless."""
+    result = await Web(tmp_path, address).call("fetch_url", url=url.format(address=address))
+    assert result.reason == reason
+    sent = ["http.requested"] if reason in ("HTTP_STATUS", "NOT_TEXT") else []
+    assert [effect.kind for effect in result.effects] == sent
 
 
 async def test_targets_and_preview_name_host_and_address(tmp_path: Path) -> None:

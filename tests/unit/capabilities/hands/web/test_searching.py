@@ -57,10 +57,12 @@ async def test_results_have_title_address_and_text(tmp_path: Path) -> None:
     ],
 )
 async def test_other_answers_are_errors(tmp_path: Path, answer: bytes) -> None:
-    """A server without the format JSON, and one that answers with something else, fails with a reason."""
+    """A server without the format JSON, and one that answers with something else, fails with a reason; the
+    request is an effect."""
     with searching(tmp_path, answer) as (web, _):
         result: Any = await web.call("web_search", query="x")
     assert result.reason == "SEARCH_ANSWER_INVALID"
+    assert [effect.kind for effect in result.effects] == ["http.requested"]
 
 
 async def test_a_server_that_refuses_is_an_error(tmp_path: Path) -> None:

@@ -11,7 +11,16 @@ from aeond.capabilities.tools.invoker import GuardedInvoker
 from aeond.capabilities.tools.registry import Registry
 from aeond.capabilities.tools.served.client_stream import MAX_CALLS
 from aeond.capabilities.tools.served.tool_serving import MAX_STREAMS, MAX_TOOLS, RegisteredServing
-from aeond.domain.tools import CLIENT_LEFT, TOOL_TIMEOUT, Effect, ToolCall, ToolContext, ToolResult, ToolSpec
+from aeond.domain.tools import (
+    CLIENT_LEFT,
+    TOOL_TIMEOUT,
+    Effect,
+    RecordedEffect,
+    ToolCall,
+    ToolContext,
+    ToolResult,
+    ToolSpec,
+)
 from aeond.errors import AlreadyExistsError, InvalidInputError, OverloadedError
 from aeond.ports.serving import CallCancelled, CallStarted, OfferAccepted, ServedTools
 from tests.support.authorisers import AllowAll
@@ -102,15 +111,17 @@ async def test_a_call_is_sent_and_its_result_comes_back(house: House) -> None:
 
 
 async def test_a_failure_keeps_the_reason_of_the_client(house: House) -> None:
-    """A call that the client reports as failed fails with its error and reason."""
+    """A call that the client reports as failed fails with its error and reason, and has the effects that the client reports."""
+    made = (RecordedEffect("clip.emptied", "primary"),)
     stream = house.serves(spec())
 
     async def refuse() -> None:
         await started(stream)
-        stream.end_call("run/s1", ToolResult(False, error="empty", reason="CLIPBOARD_EMPTY"))
+        stream.end_call("run/s1", ToolResult(False, error="empty", reason="CLIPBOARD_EMPTY", effects=made))
 
     result = await during(house.call, refuse)
     assert (result.success, result.error, result.reason) == (False, "empty", "CLIPBOARD_EMPTY")
+    assert result.effects == made
 
 
 async def test_tools_belong_to_the_user_who_serves_them(house: House) -> None:

@@ -40,7 +40,7 @@ def named(port: int, answers: Sequence[str], *, local: bool) -> tuple[Open, list
 
 
 async def test_a_local_server_that_the_owner_allows_is_used(world: McpWorld, port: int) -> None:
-    """The connection goes to the address that was checked, and a call is recorded as a request."""
+    """The connection goes to the address that was checked, and a call is recorded as a request, also if it fails."""
     opened, asked = named(port, ["127.0.0.1"], local=True)
     await world.use(opened, url="http://mcp.example.org/mcp")
     assert world.servers.states == {"demo": ""}
@@ -49,6 +49,8 @@ async def test_a_local_server_that_the_owner_allows_is_used(world: McpWorld, por
     assert [(effect.kind, effect.target) for effect in result.effects] == [
         ("http.requested", "http://mcp.example.org/mcp")
     ]
+    rejected = await world.call("reject", text="no")
+    assert (rejected.success, [effect.kind for effect in rejected.effects]) == (False, ["http.requested"])
     assert {*asked} == {"localhost"}
 
 

@@ -68,14 +68,12 @@ async def fetch(gate: Gate, request: Request, record: Record, *, max_bytes: int,
             field="url",
         )
     what = f"{request.url.host_port} did not send the whole response within {seconds:g} s"
-    if begun.is_set():
-        raise _failed(request, what, "HTTP_TIMEOUT")
-    raise ToolError(what, reason="HTTP_TIMEOUT", field="url", retryable=True)
+    raise _failed(request, what, "HTTP_TIMEOUT", begun=begun.is_set())
 
 
-def _failed(request: Request, what: str, reason: str) -> ToolError:
-    """The error of a request that was begun: whether one that may change something did so is unknown."""
-    if request.method in SAFE_METHODS:
+def _failed(request: Request, what: str, reason: str, *, begun: bool = True) -> ToolError:
+    """The error of a request: whether one that was begun and may change something did so is unknown."""
+    if request.method in SAFE_METHODS or not begun:
         return ToolError(what, reason=reason, field="url", retryable=reason != "ENCODING_UNKNOWN")
     return ToolError(f"{what}; the request may have taken effect", reason=CALL_CUT, field="url")
 

@@ -223,6 +223,21 @@ async def test_a_server_that_does_not_end_is_left() -> None:
     assert (posted.reason, posted.retryable) == (CALL_CUT, False)
 
 
+async def test_a_request_that_was_not_begun_may_be_repeated() -> None:
+    """If the time is up before there is a connection, nothing was sent: no method leaves an unknown outcome or an effect."""
+
+    async def resolve(_host: str, _port: int) -> list[str]:
+        await anyio.sleep_forever()
+        raise AssertionError
+
+    effects: list[RecordedEffect] = []
+    gate = Gate(EgressRules.of(["*"], []), resolve=resolve)
+    request = Request("POST", parse_url("http://example.org/"))
+    with pytest.raises(ToolError) as caught:
+        await fetch(gate, request, effects.append, max_bytes=100, seconds=0.1)
+    assert (caught.value.reason, caught.value.retryable, effects) == ("HTTP_TIMEOUT", True, [])
+
+
 async def test_nothing_listening_is_an_error() -> None:
     """A port without a server is an error with its reason."""
     with serving({}) as address:

@@ -6,16 +6,17 @@ import pwd
 import shutil
 import socket
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
 from typing import Final
 
 from aeond.daemon.commands.findings import Finding, Verdict
-from aeond.daemon.commands.machine import memory_mib
+from aeond.daemon.commands.machine import memory_mib, unit_settings
 from aeond.daemon.config.files import load_config
 from aeond.daemon.config.model_sections import EngineKind
+from aeond.daemon.config.network_sections import McpNetwork
 from aeond.daemon.config.paths import Paths, default_config_file, paths_of
 from aeond.daemon.config.schema import Config
 from aeond.daemon.exits import Exit
@@ -25,6 +26,7 @@ from aeond.errors import AeondError
 FREE_DISK_MIB: Final = 512
 FREE_MEMORY_MIB: Final = 3_072
 MIB: Final = 1 << 20
+SERVICE: Final = "aeond.service"
 
 
 def examine(config_file: Path | None, *, as_json: bool) -> Exit:
@@ -85,6 +87,7 @@ def look(config_file: Path | None) -> Iterator[Finding]:
     yield from aider(paths)
     yield web(config, paths)
     yield from mcp_servers(config, paths)
+    yield from service_limits(config, paths)
     yield from stored(config, paths)
 
 
@@ -288,6 +291,55 @@ def mcp_servers(config: Config, paths: Paths) -> Iterator[Finding]:
         verdict = Verdict.DOUBTFUL if problem else Verdict.GOOD
         advice = f"its tools cannot be used: correct [mcp.{name}], see docs/mcp.md" if problem else ""
         yield Finding(f"mcp: {name}", verdict, problem or "responds", advice)
+
+
+def service_limits(config: Config, paths: Paths) -> Iterator[Finding]:
+    """Whether the system's service, if it uses this state folder, may run what is configured: its settings do not apply to
+    this process."""
+    from aeond.daemon.compose.tooling.aider import is_built
+
+    servers = {f"MCP server {name}": one for name, one in config.mcp.items()}
+    programs = [name for name, one in servers.items() if one.command]
+    programs += ["Aider"] if is_built(paths.aider_environment) else []
+    networked = [name for name, one in servers.items() if one.url or one.network is McpNetwork.HOST]
+    if not programs and not networked:
+        return
+    found = unit_settings(SERVICE, ("StateDirectory", *_FOR_PROGRAMS, *_FOR_NETWORK))
+    if not found or paths.state_dir != Path("/var/lib", found.get("StateDirectory", "")):
+        return
+    for users, needs, drop_in in (
+        (programs, _FOR_PROGRAMS, "with-programs.conf"),
+        (networked, _FOR_NETWORK, "with-network.conf"),
+    ):
+        forbidding = [name for name, allows in needs.items() if not allows(found.get(name, ""))]
+        if users and forbidding:
+            said = f"forbids what {', '.join(users)} need{'s' * (len(users) == 1)}: {', '.join(forbidding)}"
+            advice = f"install the drop-in {drop_in}, see docs/mcp.md, and restart the service"
+            yield Finding(SERVICE, Verdict.DOUBTFUL, said, advice)
+        elif users:
+            yield Finding(
+                SERVICE, Verdict.GOOD, f"no setting is known to keep {', '.join(users)} from working"
+            )
+
+
+def _lists(name: str, value: str) -> bool:
+    """Whether a list of what a unit may use, or with `~` may not use, allows the name."""
+    return (name in value.removeprefix("~").split()) is not value.startswith("~") if value else True
+
+
+_FOR_PROGRAMS: Final[Mapping[str, Callable[[str], bool]]] = {
+    "RestrictNamespaces": lambda value: value in ("no", ""),
+    "RestrictAddressFamilies": lambda value: _lists("AF_NETLINK", value),
+    "SystemCallFilter": lambda value: _lists("mount", value),
+    "ProcSubset": lambda value: value in ("all", ""),
+    "ProtectKernelTunables": lambda value: value in ("no", ""),
+}
+"""The settings of a unit that bubblewrap depends on, each with the test of a value that allows it to work."""
+
+_FOR_NETWORK: Final[Mapping[str, Callable[[str], bool]]] = {
+    "PrivateNetwork": lambda value: value in ("no", ""),
+    "RestrictAddressFamilies": lambda value: _lists("AF_INET", value),
+}
 
 
 def stored(config: Config, paths: Paths) -> Iterator[Finding]:

@@ -1,7 +1,8 @@
-"""The memory of this machine and of its GPUs."""
+"""The memory of this machine and of its GPUs, and the settings of its units."""
 
 import shutil
 import subprocess
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -39,3 +40,18 @@ def nvidia_gpus() -> tuple[Gpu, ...]:
     answer = subprocess.run(command, capture_output=True, text=True, timeout=QUERY_SECONDS, check=True).stdout
     rows = [[part.strip() for part in line.rsplit(",", 2)] for line in answer.splitlines()]
     return tuple(Gpu(name, int(free), int(total)) for name, free, total in rows)
+
+
+def unit_settings(unit: str, names: Sequence[str]) -> Mapping[str, str]:
+    """The settings of a unit of the system, as systemd has loaded it; none where no systemd answers or it has no such
+    unit."""
+    tool = shutil.which("systemctl")
+    if tool is None:
+        return {}
+    command = [tool, "show", unit, f"--property={','.join(('LoadState', *names))}"]
+    try:
+        answer = subprocess.run(command, capture_output=True, text=True, timeout=QUERY_SECONDS, check=True)
+    except (OSError, subprocess.SubprocessError):
+        return {}
+    found = dict(line.split("=", 1) for line in answer.stdout.splitlines() if "=" in line)
+    return found if found.get("LoadState") == "loaded" else {}

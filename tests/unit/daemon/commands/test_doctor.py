@@ -5,6 +5,7 @@ import os
 import pwd
 import socket
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -154,6 +155,83 @@ def test_each_mcp_server_is_started_for_a_short_time(paths: Paths) -> None:
     assert "out of order" in finding.found
     assert "[mcp.broken]" in finding.advice
     assert list(doctor.mcp_servers(Config(), paths)) == []
+
+
+AS_INSTALLED = """LoadState=loaded
+StateDirectory=aeond
+RestrictNamespaces=yes
+RestrictAddressFamilies=AF_UNIX
+SystemCallFilter=read write
+ProcSubset=pid
+ProtectKernelTunables=yes
+PrivateNetwork=yes
+"""
+RELAXED = """LoadState=loaded
+StateDirectory=aeond
+RestrictNamespaces=no
+RestrictAddressFamilies=AF_INET AF_NETLINK AF_UNIX
+SystemCallFilter=mount read write
+ProcSubset=all
+ProtectKernelTunables=no
+PrivateNetwork=yes
+"""
+MCP = {
+    "notes": McpSection(command="/usr/bin/true"),
+    "far": McpSection(url="https://mcp.example.org/"),
+}
+
+
+def answering(folder: Path, answer: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Puts a systemctl on the path that answers with this."""
+    (folder / "answer").write_text(answer, encoding="utf-8")
+    tool = folder / "systemctl"
+    tool.write_text(
+        f'#!/bin/sh\nwhile read -r line; do echo "$line"; done < {folder}/answer\n', encoding="utf-8"
+    )
+    tool.chmod(0o755)
+    monkeypatch.setenv("PATH", str(folder))
+
+
+def test_settings_of_the_service_that_keep_servers_from_working_are_named(
+    paths: Paths, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What the system's service forbids to a configured server is named, with the drop-in that allows it."""
+    config, at_home = (
+        Config(mcp=MCP),
+        replace(paths, state_dir=Path("/var/lib/aeond"), aider_environment=tmp_path / "none"),
+    )
+    answering(tmp_path, AS_INSTALLED, monkeypatch)
+    local, far = doctor.service_limits(config, at_home)
+    assert (local.subject, local.verdict, far.verdict) == (
+        "aeond.service",
+        Verdict.DOUBTFUL,
+        Verdict.DOUBTFUL,
+    )
+    assert local.found == (
+        "forbids what MCP server notes needs: RestrictNamespaces, RestrictAddressFamilies, SystemCallFilter,"
+        " ProcSubset, ProtectKernelTunables"
+    )
+    assert "with-programs.conf" in local.advice
+    assert far.found == "forbids what MCP server far needs: PrivateNetwork, RestrictAddressFamilies"
+    assert "with-network.conf" in far.advice
+    answering(tmp_path, RELAXED, monkeypatch)
+    local, far = doctor.service_limits(config, at_home)
+    assert (local.verdict, far.found) == (Verdict.GOOD, "forbids what MCP server far needs: PrivateNetwork")
+
+
+def test_a_service_that_is_not_this_daemon_is_no_finding(
+    paths: Paths, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing is said of a service with another state folder, without systemd, and without a server or Aider."""
+    config, at_home = (
+        Config(mcp=MCP),
+        replace(paths, state_dir=Path("/var/lib/aeond"), aider_environment=tmp_path / "none"),
+    )
+    answering(tmp_path, AS_INSTALLED, monkeypatch)
+    assert list(doctor.service_limits(config, paths)) == []
+    assert list(doctor.service_limits(Config(), at_home)) == []
+    (tmp_path / "systemctl").write_text("#!/bin/sh\nexit 1\n", encoding="utf-8")
+    assert list(doctor.service_limits(config, at_home)) == []
 
 
 def test_tools_of_the_web_are_named_with_the_reasons_of_those_missing(paths: Paths) -> None:

@@ -36,12 +36,10 @@ from aeond.orchestration.prompts.subject_prompts import (
     PLACE,
     SMALL_TALK,
     SUBJECT,
-    parts_messages,
 )
 from aeond.orchestration.refinement.refiner import ModelRefiner
 from aeond.orchestration.repair.constrained_model import ConstrainedModel
 from aeond.orchestration.repair.supervisor import Supervisor
-from aeond.orchestration.sequence.in_parts import InParts
 from aeond.ports import LLMAdapter, ToolInvoker, ToolRegistry, Validator
 from aeond.ports.situations import Situations
 
@@ -69,14 +67,13 @@ def phases_over(
         Composer(llm, invoker, validator, compute),
         compute=compute,
     )
-    one_by_one = InParts(decider)
     return PhaseOrchestrator(
         references=references,
         tools=ToolChoice(registry, ranking),
-        router=one_by_one,
+        router=decider,
         depth=AdaptiveDepth(model, preamble),
         planner=planner,
-        evaluator=EvaluatorByRoute(direct=one_by_one, planned=PlanEvaluator(model, preamble)),
+        evaluator=EvaluatorByRoute(direct=decider, planned=PlanEvaluator(model, preamble)),
         refiner=ModelRefiner(model, preamble, planner),
         answerer=StepAnswerer(llm),
     )
@@ -113,17 +110,15 @@ def usual_openings(
                 yield _fixed(fitting_messages("", ()))
                 yield EXACT.opening
                 yield _fixed(arguments_messages(specs[0], RunSnapshot(""), Situation()))
-            yield from (one.opening for one in (SUBJECT, ANSWER_KNOWN, INTENT, SMALL_TALK, EXTENT))
+            yield from (one.opening for one in (SUBJECT, INTENT, ANSWER_KNOWN, SMALL_TALK))
             yield _fixed(results_messages(RunSnapshot(""), Situation(), ()))
-            yield PLACE.opening
         yield decisions().opening(specs, "")
         if not llm.capabilities.tool_calls:
             yield from (
                 composing_opening(one.composition) for one in specs if one.composition and not one.source
             )
         if asks:
-            yield _fixed(parts_messages(""))
-            yield from (one.opening for one in (REMOVAL, NAMING, FACT_UPDATE))
+            yield from (one.opening for one in (EXTENT, PLACE, REMOVAL, NAMING, FACT_UPDATE))
             yield _fixed(not_found_messages("", (), ()))
         yield Preamble(registry, validator).usual()
         yield _fixed(dependence_messages("", ""))

@@ -21,7 +21,6 @@ from aeond.orchestration.decision.conversations.fitting import FittingTools
 from aeond.orchestration.decision.conversations.redirection import Redirection
 from aeond.orchestration.decision.conversations.subject import Subject, Subjects
 from aeond.orchestration.decision.decider import Decider
-from aeond.orchestration.sequence.in_parts import InParts
 
 _ACTED: ContextVar[set[str] | None] = ContextVar("acted", default=None)
 _judged: Final[list[set[str]]] = []
@@ -51,11 +50,11 @@ MECHANISMS: Final = {
     "fitting": Mechanism(FittingTools, "of", ""),
     "intent": Mechanism(Subject, "may_not_ask", False, plain=True),
     "calculation": Mechanism(Redirection, "of_calculation", None, plain=True),
+    "sure": Mechanism(Redirection, "of_sure", None, plain=True),
     "first call": Mechanism(Redirection, "of_call", None),
     "first answer": Mechanism(Redirection, "of_text", None),
     "update": Mechanism(composing, "overwrites", False),
     "report": Mechanism(Decider, "_report", ""),
-    "parts": Mechanism(InParts, "_parts", ()),
     "lines": Mechanism(related_lines, "rank", (), plain=True),
     "nearest": Mechanism(Decider, "_reading", None, plain=True),
     "undone": Mechanism(Redirection, "of_undone", None),

@@ -1,5 +1,6 @@
 """A Decider over a scripted model, for tests of what it asks and chooses."""
 
+import math
 from dataclasses import dataclass
 
 from aeond.capabilities.llm.adapters.scripted import Rule, Script, ScriptedLLM
@@ -13,6 +14,7 @@ from aeond.orchestration.decision.decider import Decider
 from aeond.orchestration.decision.offers import Offers
 from aeond.orchestration.decision.reading import DecisionReading
 from aeond.orchestration.planning.validator import PlanValidator
+from aeond.orchestration.prompts.subject_prompts import INTENT_WORDS, SUBJECT_WORDS
 from aeond.orchestration.repair.supervisor import Supervisor
 from tests.support.doubles import PlainInvoker
 from tests.support.strategy import SpecTool
@@ -61,6 +63,12 @@ class Seen:
 
     async def observe(self, run: RunSnapshot) -> Situation:
         return self.situation
+
+
+def words(**given: float) -> dict[str, float]:
+    """The logarithms of these words' shares, and of a little for each of all others that say what a request is about and what the person
+    does."""
+    return {word: math.log(given.get(word, 0.0005)) for word in (*SUBJECT_WORDS, *INTENT_WORDS)}
 
 
 def unanswered(rules: tuple[Rule, ...]) -> tuple[Rule, ...]:

@@ -30,7 +30,7 @@ from aeond.frozen import frozen
 from aeond.orchestration.answer.equations import Computes, computes_nothing, corrected
 from aeond.orchestration.context.new_files import names_file, names_new_file
 from aeond.orchestration.decision.conversations.composing import Composer
-from aeond.orchestration.decision.conversations.extent import Extents
+from aeond.orchestration.decision.conversations.extent import is_for_one
 from aeond.orchestration.decision.conversations.fitting import FittingTools
 from aeond.orchestration.decision.conversations.knowledge import computed_reply, general_reply
 from aeond.orchestration.decision.conversations.redirection import Redirection
@@ -55,6 +55,7 @@ from aeond.orchestration.planning.plan_parsing import describe_call
 from aeond.orchestration.prompts.answer_prompts import NOT_SHOWN
 from aeond.orchestration.prompts.decision_prompts import REPEATED
 from aeond.orchestration.prompts.fitting_prompts import NONE
+from aeond.orchestration.prompts.subject_prompts import MEMORY
 from aeond.ports import LLMAdapter, TextSink
 from aeond.ports.situations import Situations
 
@@ -90,7 +91,6 @@ class Decider:
     situations: Situations
     composer: Composer
     subjects: Subjects = field(default_factory=Subjects)
-    extents: Extents = field(default_factory=Extents)
     findings: LastRuns[str, str] = field(default_factory=LastRuns)
     fitting: FittingTools = field(default_factory=FittingTools)
     compute: Computes = computes_nothing
@@ -102,10 +102,6 @@ class Decider:
     @property
     def _action(self) -> NextAction:
         return NextAction(self.models, self.llm, self.offers, self.composer, self._redirection, self.findings)
-
-    def asks_about(self, run: RunSnapshot) -> bool:
-        """Whether the model of this run is a small one that is asked about its request, and the run has no restrictions."""
-        return self._redirection.possible and _is_unrestricted(run)
 
     async def choose(self, snapshot: RunSnapshot, grant: Grant, on_text: TextSink) -> Outcome[RouteChoice]:
         situation = await self.situations.observe(snapshot)
@@ -123,28 +119,28 @@ class Decider:
 
     async def evaluate(self, snapshot: RunSnapshot, grant: Grant) -> Outcome[Judgement]:
         situation = await self.situations.observe(snapshot)
-        offer = await self.offers.next(snapshot, situation) if may_go_on(snapshot) else Offer()
+        offer = await self.offers.next(snapshot, situation) if _may_go_on(snapshot) else Offer()
         fitting = await self._fitting(snapshot, offer, grant)
         rest = self.fitting.rest(snapshot) if offer.tool(fitting) is not None else None
         if rest:
             left = snapshot.ledger.left
-            return success(going_on(snapshot, *rest[: min(left.ttl, left.tool_calls)]))
+            return success(_going_on(snapshot, *rest[: min(left.ttl, left.tool_calls)]))
         if fitting == NONE:
             offer = offer.known
         elif rest is not None and not snapshot.steps_in(StepState.FAILED, StepState.INVALID):
             offer = offer.without(fitting)  # all its calls that the request needs were made
         if report := await self._report(snapshot, grant):
-            return success(ended(snapshot, ANSWERED, report))
+            return success(_ended(snapshot, ANSWERED, report))
         looked = self._has_only_looked(snapshot)
         if looked and (call := self._reading(snapshot, situation, offer, named=True)) is not None:
-            return success(going_on(snapshot, call))
+            return success(_going_on(snapshot, call))
         if looked and (call := await self._action.selection(snapshot, situation, offer, grant)) is not None:
-            return success(going_on(snapshot, call))
+            return success(_going_on(snapshot, call))
         reply = await self._reply_from_results(snapshot, situation, grant) if looked else ""
         found = "" if reply == NOT_SHOWN else reply
         for_change = bool(reply) and await self._may_want_change(snapshot, situation, found, grant)
         if found and not for_change:
-            return success(ended(snapshot, ANSWERED, found))
+            return success(_ended(snapshot, ANSWERED, found))
         if found:
             self.findings[snapshot.run_id] = found
         if for_change:
@@ -154,15 +150,15 @@ class Decider:
         if reply == NOT_SHOWN and not for_change:
             may_look = len(executed(snapshot)) < _LOOKS
             if may_look and (call := self._reading(snapshot, situation, offer)) is not None:
-                return success(going_on(snapshot, call))
+                return success(_going_on(snapshot, call))
             elsewhere = offer.elsewhere([step.step.tool_call for step in executed(snapshot)])
             may_look = may_look and bool(elsewhere.tools)
             # What a small model decides where nothing was shown was never right: it can only refuse.
             refuses = not may_look and not offer.has_others
             if refuses and (known := await self._known(snapshot, situation, grant)):
-                return success(ended(snapshot, ANSWERED, known))
+                return success(_ended(snapshot, ANSWERED, known))
             if refuses and (refusal := await not_found_reply(self.llm, snapshot, situation, grant)):
-                return success(ended(snapshot, CANNOT, refusal))
+                return success(_ended(snapshot, CANNOT, refusal))
             offer = elsewhere if may_look else offer.others
         decided = await self._action.choose(snapshot, situation, offer, grant, discard_text)
         undone = await self._undone(decided.value, offer, snapshot, situation, grant)
@@ -176,13 +172,13 @@ class Decider:
             decided = await self._action.choose(snapshot, situation, Offer(), grant, discard_text, REPEATED)
         match decided.value:
             case CallTool(call=call):
-                return success(going_on(snapshot, call))
+                return success(_going_on(snapshot, call))
             case GiveAnswer() as given:
                 text = found if found and given.fulfilled else given.text
-                return success(ended(snapshot, ANSWERED if given.fulfilled else CANNOT, text))
+                return success(_ended(snapshot, ANSWERED if given.fulfilled else CANNOT, text))
             case _:
                 issue = Issue(decided.cause.reason, Severity.MEDIUM, "", decided.cause.message)
-                return decided.failed(ended(snapshot, NOT_DECIDED, issues=(issue,)))
+                return decided.failed(_ended(snapshot, NOT_DECIDED, issues=(issue,)))
 
     async def _first(
         self, snapshot: RunSnapshot, situation: Situation, offer: Offer, grant: Grant, on_text: TextSink
@@ -207,7 +203,7 @@ class Decider:
         subject = await self.subjects.of(self.llm, snapshot, grant)
         calculation = self._redirection.of_calculation(subject, offer, snapshot)
         from_view = subject.wants_no_change and _is_unrestricted(snapshot)
-        computes = calculation is not None and subject.is_computation(surely=True) and not offer.has_others
+        computes = calculation is not None and subject.is_computation(likely=True) and not offer.has_others
         if not offer.has_others and not computes:
             talks = await self.subjects.is_small_talk(subject, self.llm, snapshot, grant)
             if talks or await self.subjects.is_knowledge(subject, self.llm, snapshot, grant):
@@ -224,6 +220,7 @@ class Decider:
                 renames := await renaming(self.llm, offer, snapshot, situation, grant)
             ):
                 return success(CallTool(renames))
+            offer = self._redirection.of_sure(subject, offer, situation) or offer
         offer = calculation if calculation and computes else offer
 
         def hold(_text: str) -> None:
@@ -259,7 +256,7 @@ class Decider:
 
     async def _fitting(self, snapshot: RunSnapshot, offer: Offer, grant: Grant) -> str:
         """The tool of another author that fits, NONE if none does; "" where there are none, or the run was given its tools."""
-        asks = offer.has_others and self.asks_about(snapshot)
+        asks = offer.has_others and self._redirection.possible and _is_unrestricted(snapshot)
         enough = grant.left.llm_calls >= _CALLS_OF_FITTING
         return await self.fitting.of(self.llm, snapshot, offer, grant) if asks and enough else ""
 
@@ -272,9 +269,10 @@ class Decider:
         if not self.offers.changes(steps[-1].step.tool_call) or not self._redirection.can_ask(grant):
             return ""
         report = report_of(steps[-1])
-        if not 0 < len(report) <= _MAX_REPORT_CHARS or not await self.extents.is_one(
-            self.llm, snapshot, grant
-        ):
+        if not 0 < len(report) <= _MAX_REPORT_CHARS:
+            return ""
+        subject = await self.subjects.of(self.llm, snapshot, grant)
+        if subject.place != MEMORY and not await is_for_one(self.llm, snapshot, grant):
             return ""
         return "\n".join(filter(None, (self.findings.get(snapshot.run_id), report)))
 
@@ -344,7 +342,7 @@ class Decider:
     ) -> Offer | None:
         """The offer in place of the answer with which a small model would end a run that was to change something and has not
         tried to."""
-        if not isinstance(decision, GiveAnswer) or not decision.fulfilled or may_have_changed(snapshot):
+        if not isinstance(decision, GiveAnswer) or not decision.fulfilled or _may_have_changed(snapshot):
             return None
         return await self._redirection.of_undone(offer, snapshot, situation, grant)
 
@@ -354,7 +352,7 @@ def _is_unrestricted(run: RunSnapshot) -> bool:
     return not run.request.instructions and run.request.tools is None
 
 
-def may_have_changed(run: RunSnapshot) -> bool:
+def _may_have_changed(run: RunSnapshot) -> bool:
     """Whether a step was made that is not simply repeated after a crash."""
     return any(step.recovery is not Recovery.RERUN for step in executed(run))
 
@@ -364,7 +362,7 @@ def _answer(given: GiveAnswer) -> Answer:
     return Answer(given.text, confidence=UNSUPPORTED, notes=notes, synthesized=True)
 
 
-def may_go_on(run: RunSnapshot) -> bool:
+def _may_go_on(run: RunSnapshot) -> bool:
     """Whether another call finds budget, and the run has not failed too often."""
     failures = len(run.steps_in(StepState.FAILED, StepState.INVALID))
     return (
@@ -374,7 +372,7 @@ def may_go_on(run: RunSnapshot) -> bool:
     )
 
 
-def going_on(run: RunSnapshot, *calls: ToolCall) -> Judgement:
+def _going_on(run: RunSnapshot, *calls: ToolCall) -> Judgement:
     steps = (
         PlanStep(f"s{number}", describe_call(call), tool_call=call)
         for number, call in enumerate(calls, len(run.steps) + 1)
@@ -385,7 +383,7 @@ def going_on(run: RunSnapshot, *calls: ToolCall) -> Judgement:
     return Judgement(Evaluation(run.pass_index, False, ("NEXT_STEP",)), tuple(actions))
 
 
-def ended(run: RunSnapshot, reason: str, text: str = "", issues: tuple[Issue, ...] = ()) -> Judgement:
+def _ended(run: RunSnapshot, reason: str, text: str = "", issues: tuple[Issue, ...] = ()) -> Judgement:
     steps = executed(run)
     succeeded = [step for step in steps if step.state is StepState.SUCCEEDED]
     converged = bool(succeeded) and (bool(text) or steps[-1].state is StepState.SUCCEEDED)

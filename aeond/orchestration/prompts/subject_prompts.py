@@ -2,13 +2,10 @@
 
 from typing import Final
 
-from aeond.domain.messages import Message
 from aeond.domain.runs.situations import Situation
-from aeond.domain.values import compact_json
 from aeond.orchestration.prompts.decision_prompts import (
     Question,
     begun,
-    conversation,
     facts_text,
     request_line,
 )
@@ -17,6 +14,7 @@ KNOWLEDGE: Final = "know"
 CHANGE: Final = "do"
 COMPUTATION: Final = "compute"
 OTHER_SUBJECTS: Final = ("files", "facts", COMPUTATION, CHANGE)
+SUBJECT_WORDS: Final = (KNOWLEDGE, *OTHER_SUBJECTS)
 
 _SUBJECT_RULES: Final = """\
 Say in one word what a request needs: know (general knowledge, language or imagination, also a text that is only told), files (a \
@@ -50,6 +48,7 @@ ASKS: Final = "ask"
 TELLS: Final = "tell"
 EDITS: Final = "edit"
 ACTS: Final = "act"
+INTENT_WORDS: Final = (ASKS, TELLS, EDITS, ACTS)
 _INTENT_RULES: Final = """\
 A person writes to an assistant that looks after their notes and files. Say in one word what the person does: ask (wants to know \
 something), tell (says something that is to be known from now on, or no longer), edit (wants a note or file written, changed, moved or \
@@ -157,39 +156,6 @@ _EXTENTS: Final = (
     ("Noise in the club rules should be music, and I need you to remember that Till has left", SEVERAL),
     ("is ice heavier than water, and why", ONE),
 )
-_PARTS_RULES: Final = """\
-A person asks an assistant for several things to be done one after another. Say where each further thing begins: its first words, just as they \
-stand in the request. What is to be found out or worked out is one thing, what is done with it is another."""
-_PARTS: Final = (
-    ("look up what Lena pays, double it and keep that in mind as my fee", ("and keep that",)),
-    (
-        "move the rules into a folder old, then write a new list todo.txt with paint and rope",
-        ("then write a",),
-    ),
-    ("the mast is 9 m, not 8. put that right in boat.txt", ()),
-    ("Schau nach, wer Schlüssel hat, und streich ihn aus der Liste der Mitglieder", ("und streich ihn",)),
-    ("ive painted the mast, cross it off todo.txt and tell me what's left", ("and tell me",)),
-    ("retiens bien ceci : le port ferme à 20 h, et le dimanche à 18 h", ()),
-    ("cuenta los socios y pon el número en club/count.txt", ("y pon el",)),
-    ("put varnish on the to-do list and on the one of Omar", ()),
-    ("efface la ligne sur le bruit et dis-moi combien de règles il reste", ("et dis-moi combien",)),
-    ("Omar hat eine neue Nummer, 555 0188, trag sie bei den Mitgliedern ein", ()),
-    (
-        "what did we spend on the boat in march, all together? write it at the end of boat.txt as 'march: N euros'",
-        ("write it at",),
-    ),
-    (
-        "zsumuj składki i zapisz w pliku suma.txt samą liczbę, a potem usuń stare zaproszenie",
-        ("i zapisz w", "a potem usuń"),
-    ),
-    ("a list for sunday, sunday.txt, one per line: bread, two lamps, rope", ()),
-    (
-        "Noise in the club rules should be music, and I need you to remember that Till has left",
-        ("and I need",),
-    ),
-    ("Lena has moved to 4 Quay Road, keep that in mind, you still have the old street", ()),
-    ("who still has to pay and how much is it together, then save the sum in owing.txt", ("then save the",)),
-)
 RENAME: Final = "rename"
 NEW_FILE: Final = "new"
 TEXT: Final = "text"
@@ -251,7 +217,7 @@ def _subject(start: str) -> str:
 _REQUEST: Final = "Request: {}"
 SUBJECT: Final = Question(_SUBJECT_RULES, _REQUEST, _SUBJECTS, _subject)
 """Asks what a request is about: KNOWLEDGE or one of OTHER_SUBJECTS."""
-INTENT: Final = Question(_INTENT_RULES, _REQUEST, _INTENTS, begun(ASKS, TELLS, EDITS, ACTS))
+INTENT: Final = Question(_INTENT_RULES, _REQUEST, _INTENTS, begun(*INTENT_WORDS))
 """Asks what a person does with a request: ASKS, TELLS, EDITS or ACTS."""
 SMALL_TALK: Final = Question(_TALK_RULES, _REQUEST, _TALK, begun(TALKS, FACT))
 """Asks whether a person only TALKS or says a FACT. Orders and questions are taken for facts rather than for talk."""
@@ -281,9 +247,3 @@ PLACE: Final = Question(
     begun(MEMORY, FILE, WORLD),
 )
 """Asks where something is to be done, by the `place_view` of a request: MEMORY, FILE or WORLD."""
-
-
-def parts_messages(request: str) -> tuple[Message, ...]:
-    """Asks where the further parts of a request for several things begin: for a JSON list of their first words."""
-    shots = ((request_line(said), compact_json(parts)) for said, parts in _PARTS)
-    return conversation(_PARTS_RULES, shots, request_line(request))

@@ -27,7 +27,6 @@ from aeond.orchestration.prompts.subject_prompts import (
     PLACE,
     SMALL_TALK,
     SUBJECT,
-    parts_messages,
 )
 from aeond.orchestration.repair.supervisor import Supervisor
 from tests.support.deciders import WholeTool
@@ -94,15 +93,14 @@ def test_prompts_of_a_run_begin_as_the_warm_up_reads_them() -> None:
         EXACT.messages("a", "b")[:-1],
         arguments_messages(WRITE, run, Situation())[:-1],
         SUBJECT.messages("b")[:-1],
-        ANSWER_KNOWN.messages("b")[:-1],
         INTENT.messages("b")[:-1],
+        ANSWER_KNOWN.messages("b")[:-1],
         SMALL_TALK.messages("b")[:-1],
-        EXTENT.messages("b")[:-1],
         results_messages(run, Situation(), ())[:-1],
-        PLACE.messages("b")[:-1],
         decisions.opening(tools.specs(), ""),
         composing_opening(NOTE),
-        parts_messages("b")[:-1],
+        EXTENT.messages("b")[:-1],
+        PLACE.messages("b")[:-1],
         REMOVAL.messages("a", "b")[:-1],
         NAMING.messages("a", "c", "b")[:-1],
         FACT_UPDATE.messages("a = c", "b")[:-1],

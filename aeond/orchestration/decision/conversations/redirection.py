@@ -7,13 +7,13 @@ actions: ADR 0094 and ADR 0099 have the measurements. Models with native tool ca
 from aeond.domain.runs.budgets import Grant
 from aeond.domain.runs.run import RunSnapshot
 from aeond.domain.runs.situations import Situation
-from aeond.domain.tools import ToolSpec
+from aeond.domain.tools import Effect, ToolSpec
 from aeond.frozen import frozen
 from aeond.orchestration.context.statements import gives_operands, last_question
 from aeond.orchestration.decision.conversations.place import EFFECTS, place_of
 from aeond.orchestration.decision.conversations.subject import Subject, Subjects
 from aeond.orchestration.decision.interfaces import CHANGES, GiveAnswer, Offer, acts_here
-from aeond.orchestration.prompts.subject_prompts import MEMORY, WORLD
+from aeond.orchestration.prompts.subject_prompts import FILE, MEMORY, WORLD
 from aeond.ports import LLMAdapter
 
 
@@ -48,12 +48,20 @@ class Redirection:
         something to be remembered or forgotten, those that other authors know, or a refusal, for what is to be done elsewhere."""
         if subject.is_beyond:
             return offer.beyond()
-        if not subject.is_statement or not self.can_ask(grant):
-            return None
-        if await place_of(self.llm, run, situation, grant) != MEMORY:
+        if not subject.is_statement or await self._place(subject, run, situation, grant) != MEMORY:
             return None
         keeping = offer.to_act(EFFECTS[MEMORY])
         return keeping if keeping.tools else None
+
+    def of_sure(self, subject: Subject, offer: Offer, situation: Situation) -> Offer | None:
+        """The tools that change files and those that look here, for a request that surely wants a file changed; an answer and the tools
+        that look something up, for one that is surely answered from what is kept here; None for others."""
+        suited = None
+        if _place_in(subject, situation) == FILE:
+            suited = offer.to_act(EFFECTS[FILE])
+        elif subject.only_looks:
+            suited = offer.without_effects((Effect.PURE, *CHANGES))
+        return suited if suited and suited.tools else None
 
     async def of_call(
         self, spec: ToolSpec | None, offer: Offer, run: RunSnapshot, situation: Situation, grant: Grant
@@ -66,13 +74,12 @@ class Redirection:
         """
         if spec is None or spec.effect not in CHANGES or not offer.answer or not self.can_ask(grant):
             return None
-        if not spec.for_part:
-            subject = await self.subjects.of(self.llm, run, grant)
-            if subject.wants_no_change:
-                return offer.without_effects(CHANGES)
-        if not acts_here(spec) or not self.can_ask(grant):
+        subject = await self.subjects.of(self.llm, run, grant)
+        if not spec.for_part and subject.wants_no_change:
+            return offer.without_effects(CHANGES)
+        if not acts_here(spec):
             return None
-        place = await place_of(self.llm, run, situation, grant)
+        place = await self._place(subject, run, situation, grant)
         if place == WORLD:
             return offer.beyond()
         if not place or spec.effect in EFFECTS[place]:
@@ -98,7 +105,7 @@ class Redirection:
             return await self._to_change(subject, offer, run, situation, grant)
         if subject.wants_no_change:
             return offer.to_look()
-        place = await place_of(self.llm, run, situation, grant) if self.can_ask(grant) else ""
+        place = await self._place(subject, run, situation, grant)
         if place == MEMORY and last_question(run.text):
             return offer.to_look()
         if place == WORLD:
@@ -121,6 +128,16 @@ class Redirection:
         """The tools that change something, of one place if that is known, and a refusal; None unless a change is surely wanted."""
         if not subject.wants_change:
             return None
-        place = await place_of(self.llm, run, situation, grant) if self.can_ask(grant) else ""
+        place = await self._place(subject, run, situation, grant)
         changing = offer.to_change(EFFECTS.get(place, CHANGES))
         return changing if changing.tools else offer.to_change(CHANGES)
+
+    async def _place(self, subject: Subject, run: RunSnapshot, situation: Situation, grant: Grant) -> str:
+        """Where something is to be done; "" if that is not known. The model is asked if it can be, and the subject does not say it."""
+        place = _place_in(subject, situation)
+        return place or (await place_of(self.llm, run, situation, grant) if self.can_ask(grant) else "")
+
+
+def _place_in(subject: Subject, situation: Situation) -> str:
+    """Where something is surely to be done. A fact in view may be what is to be changed, which the words of the request do not say."""
+    return "" if subject.place == FILE and situation.facts else subject.place

@@ -1,10 +1,13 @@
 """Asks a small model in one word what a request is about, and, where something else than an answer may be wanted, in another one what
 the person does with it.
 
-The probability of the word says more than the word itself: ADR 0088, ADR 0094 and ADR 0107 have the measurements.
+The probability of the word says more than the word itself: ADR 0088, ADR 0094 and ADR 0107 have the measurements; and all probabilities
+together more than one of them: ADR 0116.
 """
 
 import math
+from collections.abc import Mapping
+from dataclasses import field
 from typing import Final
 
 from aeond.domain.llm import LikelyToken
@@ -18,55 +21,59 @@ from aeond.orchestration.prompts.answer_prompts import ANSWER_KNOWN, KNOWN
 from aeond.orchestration.prompts.decision_prompts import Question
 from aeond.orchestration.prompts.subject_prompts import (
     ACTS,
-    ASKS,
     CHANGE,
     COMPUTATION,
     EDITS,
+    FILE,
     INTENT,
     KNOWLEDGE,
+    MEMORY,
     SMALL_TALK,
     SUBJECT,
     TALKS,
-    TELLS,
 )
+from aeond.orchestration.purpose.purposes import ANSWERS, Purpose, probabilities
 from aeond.ports import LLMAdapter
 
 # Log-odds against all other subjects, chosen on the sets of strangers.
-_MAYBE_KNOWLEDGE_FROM: Final = -1.5
-_MAYBE_KNOWLEDGE_OF_QUESTION_FROM: Final = -3.0
 _KNOWLEDGE_FROM: Final = 1.2  # with the log-odds of an answer from general knowledge alone
 _SURELY_KNOWN_FROM: Final = 2.0  # log-odds of such an answer alone, where nothing else may have it
 _TALKS_FROM: Final = 2.5  # log-odds that a person only talks
 _ONLY_TALKS_FROM: Final = 3.5  # the same, less those of something to be done
 _TALK_LOOKS_BELOW: Final = -0.6  # log-odds that something is to be looked up or computed
-_SURE_COMPUTATION_FROM: Final = 1.0
 _NO_CHANGE_BELOW: Final = 0.0
 _CHANGE_FROM: Final = 1.75
 _CHANGE_AFTER_LOOK_FROM: Final = 0.5
 _SURELY_NO_CHANGE_BELOW: Final = -2.5
-# Log-odds of an intent to ask, less those of a change; it has to be much lower where a calculation is likely.
-_ASKS_FROM: Final = 1.0
-_COMPUTES_FROM: Final = -1.0
-_ORDERS_BELOW: Final = -1.9
-_SAYS_FROM: Final = -1.2
+# Probabilities of purposes.
+_LIKELY: Final = 0.5
+_SURE: Final = 0.8
+_POSSIBLE: Final = 0.3
+_NOT_RULED_OUT: Final = 0.02
 
 
 @frozen
 class Subject:
-    """What a request is about, as far as the most likely first tokens of the word say; and what the person does with it (`intent`), if
-    that was asked."""
+    """What a request is about, as far as the most likely first tokens of the word say, and what the person does with it (`intent`), if
+    that was asked; with the probabilities of what is wanted (`subject_of`), none where no token names a subject."""
 
     likely: tuple[LikelyToken, ...]
     intent: tuple[LikelyToken, ...] = ()
+    purposes: Mapping[Purpose, float] = field(default_factory=dict)
 
     @property
     def knowledge(self) -> float:
         """Log-odds that general knowledge is enough for it."""
         return log_odds(self.likely, SUBJECT.read, KNOWLEDGE)
 
-    def is_computation(self, *, surely: bool = False) -> bool:
-        """Whether it most likely needs a calculation, or surely does."""
-        return log_odds(self.likely, SUBJECT.read, COMPUTATION) > (_SURE_COMPUTATION_FROM if surely else 0.0)
+    @property
+    def may_be_knowledge(self) -> bool:
+        """Whether it is not ruled out that general knowledge is enough for it."""
+        return self._share_of(Purpose.KNOW) >= _NOT_RULED_OUT
+
+    def is_computation(self, *, likely: bool = False) -> bool:
+        """Whether it may need a calculation, or most likely does."""
+        return self._share_of(Purpose.COMPUTE) >= (_LIKELY if likely else _POSSIBLE)
 
     @property
     def wants_only_change(self) -> bool:
@@ -85,33 +92,30 @@ class Subject:
 
     @property
     def wants_no_change(self) -> bool:
-        """Whether a change is less likely than everything else; false if no token names a subject."""
-        if self._intent_is_known and not self.wants_only_change:
-            return not self._does_not_ask
-        return (
-            is_answered(self.likely, SUBJECT)
-            and log_odds(self.likely, SUBJECT.read, CHANGE) < _NO_CHANGE_BELOW
-        )
-
-    @property
-    def is_order(self) -> bool:
-        """Whether a sentence behind a question wants something changed: most of these only say where to look or how to answer."""
-        return self._intent_is_known and self._asking < _ORDERS_BELOW
+        """Whether an answer is more likely wanted than everything else; false if no token names a subject."""
+        return self._share_of(*ANSWERS) > _LIKELY
 
     @property
     def is_beyond(self) -> bool:
         """Whether something is to be done of which only tools of other authors may be capable: calls, letters, orders, machines."""
-        return log_odds(self.intent, INTENT.read, ACTS) > 0
+        return self._share_of(Purpose.ACT) > _LIKELY
 
     @property
     def is_statement(self) -> bool:
         """Whether the request most likely says something that is to be known from now on, or no longer."""
-        return self._does_not_ask and log_odds(self.intent, INTENT.read, TELLS) > 0
+        return self._share_of(Purpose.TELL) > _LIKELY
 
     @property
-    def may_only_say(self) -> bool:
-        """Whether what is asked about may only say something, such as why what stands behind it is wanted."""
-        return log_odds(self.intent, INTENT.read, TELLS) >= _SAYS_FROM
+    def only_looks(self) -> bool:
+        """Whether an answer is surely wanted from what is kept here."""
+        return self._share_of(Purpose.LOOK) >= _SURE
+
+    @property
+    def place(self) -> str:
+        """Where something is surely to be done: MEMORY or FILE; "" if that has to be asked."""
+        if self._share_of(Purpose.TELL) >= _SURE:
+            return MEMORY
+        return FILE if self._share_of(Purpose.EDIT) >= _SURE else ""
 
     @property
     def may_be_talk(self) -> bool:
@@ -130,18 +134,17 @@ class Subject:
         return odds > _SURELY_NO_CHANGE_BELOW and not asks
 
     @property
-    def _intent_is_known(self) -> bool:
-        return is_answered(self.intent, INTENT)
-
-    @property
-    def _asking(self) -> float:
-        """Log-odds of an intent to ask, less those of a change."""
-        return log_odds(self.intent, INTENT.read, ASKS) - log_odds(self.likely, SUBJECT.read, CHANGE)
-
-    @property
     def _does_not_ask(self) -> bool:
-        asks_from = _COMPUTES_FROM if self.is_computation() else _ASKS_FROM
-        return self._intent_is_known and self._asking < asks_from
+        return bool(self.purposes) and self._share_of(*ANSWERS) < _LIKELY
+
+    def _share_of(self, *purposes: Purpose) -> float:
+        return sum(self.purposes.get(one, 0.0) for one in purposes)
+
+
+def subject_of(likely: tuple[LikelyToken, ...], intent: tuple[LikelyToken, ...], request: str) -> Subject:
+    """The subject of a request with the probabilities of what is wanted by it."""
+    named = is_answered(likely, SUBJECT)
+    return Subject(likely, intent, probabilities(likely, intent, request) if named else {})
 
 
 class Subjects:
@@ -154,19 +157,19 @@ class Subjects:
         # Log-odds that the person only talks, by run and request.
         self._talks: LastRuns[tuple[str, str], float] = LastRuns()
 
-    async def of(self, llm: LLMAdapter, run: RunSnapshot, grant: Grant, part: str = "") -> Subject:
-        """The subject of the run's request, or of this part of it, for one or two calls of the grant if it is not known yet; one without
-        likely tokens if the model gives none."""
-        request = part or run.text
+    async def of(self, llm: LLMAdapter, run: RunSnapshot, grant: Grant) -> Subject:
+        """The subject of the run's request, for one or two calls of the grant if it is not known yet; one without likely tokens if the
+        model gives none."""
+        request = run.text
         known = self._known.get((run.run_id, request))
         if known is not None:
             return known
-        asked = Subject(await first_tokens(SUBJECT, llm, grant, request))
-        if asked.may_not_ask(request):
-            asked = Subject(asked.likely, await first_tokens(INTENT, llm, grant, request))
-        if asked.likely:  # a model that failed is asked again
-            self._known[run.run_id, request] = asked
-        return asked
+        likely = await first_tokens(SUBJECT, llm, grant, request)
+        asks = Subject(likely).may_not_ask(request)
+        subject = subject_of(likely, await first_tokens(INTENT, llm, grant, request) if asks else (), request)
+        if likely:  # a model that failed is asked again
+            self._known[run.run_id, request] = subject
+        return subject
 
     async def is_small_talk(self, subject: Subject, llm: LLMAdapter, run: RunSnapshot, grant: Grant) -> bool:
         """Whether the person only thanks, greets or makes a passing remark, so that nothing is to be looked up, done or kept. If neither
@@ -182,12 +185,10 @@ class Subjects:
         """Whether general knowledge is enough for the run's request, which has this subject. If the subject does not rule it out, or
         nothing else may have the answer, the model is asked for it, for one call of the grant if another one is left for the reply;
         false if it gives none."""
-        odds = subject.knowledge
-        maybe_from = _MAYBE_KNOWLEDGE_OF_QUESTION_FROM if subject.wants_no_change else _MAYBE_KNOWLEDGE_FROM
-        if odds < maybe_from and not nothing_else:
+        if not (subject.may_be_knowledge or nothing_else):
             return False
         known = await _odds_once(self._answerable, KNOWN, ANSWER_KNOWN, llm, run, grant)
-        return odds + known >= _KNOWLEDGE_FROM or (nothing_else and known >= _SURELY_KNOWN_FROM)
+        return subject.knowledge + known >= _KNOWLEDGE_FROM or (nothing_else and known >= _SURELY_KNOWN_FROM)
 
 
 async def _odds_once(

@@ -9,7 +9,7 @@ from aeond.domain.runs.run import RunSnapshot
 from aeond.domain.runs.situations import Situation
 from aeond.domain.tools import Composition, CompositionView, Effect, Recovery, ToolCall, ToolSpec
 from aeond.orchestration.prompts.decision_prompts import FOUND
-from tests.support.deciders import Composing, WholeTool, decider_of
+from tests.support.deciders import INTENT, Composing, WholeTool, decider_of, words
 from tests.support.judging import after_pass, ran
 from tests.support.strategy import LOOK, STORE, TEXT, calls, grant, registry, run_of, spec
 
@@ -173,11 +173,12 @@ async def test_what_was_to_be_found_out_is_followed_by_the_change() -> None:
     looked = ran(calls("s1", "look", path="other"), output="3 lamps at 14")
     write = replace(spec("write", {"name": TEXT}, ("name",), Effect.WRITE_CONTAINED), candidates=("name",))
     for request, odds, tool in (
-        ("Sum it up.", {"do": -0.4, "files": -1.2}, "change"),
-        ("The sum, into sum.txt.", {"do": -0.6, "files": -0.9}, "write"),
+        ("Sum it up.", words(do=0.7, files=0.3, edit=0.9), "change"),
+        ("The sum, into sum.txt.", words(do=0.5, files=0.5, ask=0.9), "write"),
     ):
         rules = (
             Rule(contains="Say in one word what a request", text="?", likely=odds),
+            Rule(contains=INTENT, text="?", likely=odds),
             Rule(contains="from what is shown above it", text="42 euros"),
             Rule.model_validate({"contains": "Say what changes.", "json": "42"}),
             Rule.model_validate({"json": {tool: {"path" if tool == "change" else "name": "list"}}}),

@@ -12,7 +12,7 @@ from aeond.domain.tools import Effect, ToolCall
 from aeond.orchestration.decision.conversations.subject import Subject
 from aeond.orchestration.decision.decider import Decider
 from aeond.orchestration.interfaces import RouteChoice, discard_text
-from tests.support.deciders import INTENT, NOWHERE, Composing, WholeTool, decider_of
+from tests.support.deciders import INTENT, NOWHERE, Composing, WholeTool, decider_of, words
 from tests.support.strategy import LOOK, TEXT, grant, run_of, spec
 
 KEEP = replace(spec("keep", {"note": TEXT}, ("note",), Effect.MEMORY), candidates=("note",))
@@ -20,13 +20,8 @@ WRITE = replace(spec("write", {"text": TEXT}, ("text",), Effect.WRITE_CONTAINED)
 KEPT = {"keep": {"note": "red"}}
 WRITTEN = {"write": {"text": "red"}}
 LOOKED = {"look": {"path": "a"}}
-OPEN, SURE = {"files": -0.5, "do": -1.0}, {"files": -0.1, "do": -4.0}
-ASKS, TELLS, EDITS, ACTS = (
-    {"ask": -0.1, "tell": -3.0},
-    {"tell": -0.2, "ask": -2.0},
-    {"edit": -0.2, "ask": -3.0},
-    {"act": -0.3, "edit": -2.0},
-)
+OPEN, SURE = words(files=0.6, do=0.35), {**words(files=0.9), "do": -4.0}
+ASKS, TELLS, EDITS, ACTS = words(ask=0.9), words(tell=0.05, edit=0.9), words(edit=0.9), words(act=0.9)
 MEMORY, FILE = {"memory": -0.1, "file": -3.0}, {"file": -0.1, "memory": -3.0}
 
 
@@ -55,7 +50,10 @@ async def chosen(one: tuple[Decider, ScriptedLLM], request: str = "Red.") -> Rou
 
 
 async def test_a_statement_is_kept() -> None:
-    """A request that states something is decided with the tools of the memory alone, if the memory is the place for it."""
+    """A request that states something is decided with the tools of the memory alone, if the memory is the place for it; that is asked
+    unless it is sure."""
+    sure = decider(KEPT, intent=words(tell=0.97), place=FILE)
+    assert (await chosen(sure)).tool_call == ToolCall("keep", {"note": "red"})
     one = decider(KEPT, intent=TELLS)
     assert (await chosen(one)).tool_call == ToolCall("keep", {"note": "red"})
     offered = str(one[1].requests[-1].schema)
@@ -84,8 +82,23 @@ async def test_an_order_is_no_question() -> None:
 
 
 async def test_a_question_changes_nothing() -> None:
-    """Where the intent is to ask, a change is decided again without tools that change something."""
-    assert (await chosen(decider(WRITTEN, LOOKED, intent=ASKS))).tool_call == ToolCall("look", {"path": "a"})
+    """Where an answer is wanted, a change is decided again without tools that change something; where it is surely wanted from what is
+    kept here, they are not offered."""
+    unsure = decider(WRITTEN, LOOKED, subject=words(files=0.1, do=0.85), intent=ASKS)
+    assert (await chosen(unsure)).tool_call == ToolCall("look", {"path": "a"})
+    sure = decider(LOOKED, intent=ASKS)
+    assert (await chosen(sure)).tool_call == ToolCall("look", {"path": "a"})
+    assert "write" not in str(sure[1].requests[-1].schema)
+
+
+async def test_a_sure_change_of_a_file_is_not_asked_about() -> None:
+    """Only tools that change files, or look, are offered for it, unless a fact is in view that may be meant."""
+    sure = decider(WRITTEN, subject=words(do=0.9), intent=EDITS, place=MEMORY)
+    assert (await chosen(sure)).tool_call == ToolCall("write", {"text": "red"})
+    assert "keep" not in str(sure[1].requests[-1].schema)
+    fact = Situation(facts=(("colour", "blue"),))
+    unsure = decider(WRITTEN, KEPT, subject=words(do=0.9), intent=EDITS, place=MEMORY, situation=fact)
+    assert (await chosen(unsure)).tool_call == ToolCall("keep", {"note": "red"})
 
 
 async def test_what_is_to_be_done_elsewhere_is_refused() -> None:

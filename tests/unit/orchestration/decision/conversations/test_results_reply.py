@@ -12,7 +12,7 @@ from aeond.domain.runs.run import RunSnapshot
 from aeond.domain.runs.situations import Situation
 from aeond.domain.tools import Composition, CompositionView, Effect, ToolCall
 from aeond.orchestration.decision.decider import Decider
-from tests.support.deciders import Composing, WholeTool, decider_of
+from tests.support.deciders import INTENT, Composing, WholeTool, decider_of, words
 from tests.support.judging import after_pass, ran
 from tests.support.strategy import LOOK, TEXT, calls, grant, spec
 
@@ -39,6 +39,7 @@ def decider(
     rules = (
         *extra,
         Rule(contains=SUBJECT, text="files", likely=dict(likely)),
+        Rule(contains=INTENT, text="ask", likely=dict(likely)),
         Rule(contains=TELL, text=reply, likely=dict(reply_likely)),
         Rule(contains="looked for and not found", text=refusal),
         *([Rule.model_validate({"json": {"look": {"path": "club.md"}}, "times": 1})] if looks else []),
@@ -141,7 +142,7 @@ async def test_other_runs_are_decided_about() -> None:
 
 async def test_more_than_an_answer_may_be_wanted() -> None:
     """Where a new file is named, the run goes on with a decision; an answer of its is the one that was found."""
-    perhaps, request = {"files": -0.3, "do": -1.5}, "Sails into sails.txt"
+    perhaps, request = words(files=0.7, do=0.3, ask=0.9), "Sails into sails.txt"
     subject, llm = decider("They are red.", perhaps, looks=True)
     assert await next_call(subject, asked(LOOKED, request=request)) == ToolCall("look", {"path": "club.md"})
     assert str(llm.requests[-1].messages[-1].content).endswith("Found: They are red.")

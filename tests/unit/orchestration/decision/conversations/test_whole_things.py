@@ -14,7 +14,7 @@ from aeond.domain.tools import Composition, CompositionView, Effect, ToolCall
 from aeond.orchestration.decision.conversations.odds import log_odds
 from aeond.orchestration.interfaces import discard_text
 from aeond.orchestration.prompts.decision_prompts import PART, REMOVAL
-from tests.support.deciders import Composing, WholeTool, decider_of
+from tests.support.deciders import INTENT, Composing, WholeTool, decider_of
 from tests.support.strategy import TEXT, grant, registry, run_of, spec
 
 DELETE = replace(
@@ -116,6 +116,7 @@ async def named(
     """The first call, where the model would change `list.txt`, and how often it was asked what a name is for."""
     rules = (
         Rule(contains=SUBJECT, text=subject, likely={subject: -0.1, "know": -4.0}),
+        Rule(contains=INTENT, text="edit", likely={"edit": -0.1}),
         Rule(contains=NAMING, text=next(iter(likely), "?"), likely=dict(likely), times=0),
         Rule.model_validate({"contains": "Say what changes.", "json": "b"}),
         Rule.model_validate({"json": {"change": {"path": "list.txt"}}}),

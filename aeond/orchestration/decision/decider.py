@@ -220,7 +220,7 @@ class Decider:
                 renames := await renaming(self.llm, offer, snapshot, situation, grant)
             ):
                 return success(CallTool(renames))
-            offer = self._redirection.of_sure(subject, offer, situation) or offer
+            offer = self._redirection.of_sure(subject, offer, snapshot, situation) or offer
         offer = calculation if calculation and computes else offer
 
         def hold(_text: str) -> None:

@@ -4,6 +4,7 @@ One word for what the request needs, and one for where something is to be done, 
 actions: ADR 0094 and ADR 0099 have the measurements. Models with native tool calls are not asked.
 """
 
+from aeond.domain.names import words_of
 from aeond.domain.runs.budgets import Grant
 from aeond.domain.runs.run import RunSnapshot
 from aeond.domain.runs.situations import Situation
@@ -53,11 +54,11 @@ class Redirection:
         keeping = offer.to_act(EFFECTS[MEMORY])
         return keeping if keeping.tools else None
 
-    def of_sure(self, subject: Subject, offer: Offer, situation: Situation) -> Offer | None:
+    def of_sure(self, subject: Subject, offer: Offer, run: RunSnapshot, situation: Situation) -> Offer | None:
         """The tools that change files and those that look here, for a request that surely wants a file changed; an answer and the tools
         that look something up, for one that is surely answered from what is kept here; None for others."""
         suited = None
-        if _place_in(subject, situation) == FILE:
+        if _place_in(subject, run, situation) == FILE:
             suited = offer.to_act(EFFECTS[FILE])
         elif subject.only_looks:
             suited = offer.without_effects((Effect.PURE, *CHANGES))
@@ -134,10 +135,12 @@ class Redirection:
 
     async def _place(self, subject: Subject, run: RunSnapshot, situation: Situation, grant: Grant) -> str:
         """Where something is to be done; "" if that is not known. The model is asked if it can be, and the subject does not say it."""
-        place = _place_in(subject, situation)
+        place = _place_in(subject, run, situation)
         return place or (await place_of(self.llm, run, situation, grant) if self.can_ask(grant) else "")
 
 
-def _place_in(subject: Subject, situation: Situation) -> str:
-    """Where something is surely to be done. A fact in view may be what is to be changed, which the words of the request do not say."""
-    return "" if subject.place == FILE and situation.facts else subject.place
+def _place_in(subject: Subject, run: RunSnapshot, situation: Situation) -> str:
+    """Where something is surely to be done; a fact that shares a word with the request may be what is to be changed in place of a file."""
+    said = set(words_of(run.text))
+    shared = any(not said.isdisjoint(words_of(name)) for name, _ in situation.facts)
+    return "" if subject.place == FILE and shared else subject.place

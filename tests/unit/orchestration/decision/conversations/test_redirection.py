@@ -92,13 +92,13 @@ async def test_a_question_changes_nothing() -> None:
 
 
 async def test_a_sure_change_of_a_file_is_not_asked_about() -> None:
-    """Only tools that change files, or look, are offered for it, unless a fact is in view that may be meant."""
-    sure = decider(WRITTEN, subject=words(do=0.9), intent=EDITS, place=MEMORY)
+    """Only tools that change files, or look, are offered for it, unless a fact is in view that shares a word with the request."""
+    fact = Situation(facts=(("colour", "blue"),))
+    sure = decider(WRITTEN, subject=words(do=0.9), intent=EDITS, place=MEMORY, situation=fact)
     assert (await chosen(sure)).tool_call == ToolCall("write", {"text": "red"})
     assert "keep" not in str(sure[1].requests[-1].schema)
-    fact = Situation(facts=(("colour", "blue"),))
     unsure = decider(WRITTEN, KEPT, subject=words(do=0.9), intent=EDITS, place=MEMORY, situation=fact)
-    assert (await chosen(unsure)).tool_call == ToolCall("keep", {"note": "red"})
+    assert (await chosen(unsure, "The colour is red.")).tool_call == ToolCall("keep", {"note": "red"})
 
 
 async def test_what_is_to_be_done_elsewhere_is_refused() -> None:

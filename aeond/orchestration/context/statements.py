@@ -59,6 +59,14 @@ def last_question(text: str) -> str:
     return line_of(said[-1]) if said and is_question(said[-1]) else ""
 
 
+def question_and_rest(text: str) -> tuple[str, str]:
+    """A text up to its last question, and the sentences behind that, which may be an order; the second is "" if there is no question or
+    nothing behind it."""
+    questions = [one for one in sentences(text) if is_question(one)]
+    end = text.rindex(questions[-1]) + len(questions[-1]) if questions else len(text)
+    return text[:end].strip(), text[end:].strip()
+
+
 def line_of(text: str) -> str:
     """A text as one line; beyond MAX_LINE_CHARS it is cut, visibly."""
     line = " ".join(text.split())

@@ -12,17 +12,11 @@ from typing import Final
 import anyio
 
 from aeond.domain.outcome import Outcome, success
-from aeond.domain.plans.evaluations import (
-    Evaluation,
-    Issue,
-    RefinementAction,
-    RefinementOperation,
-    Severity,
-)
-from aeond.domain.plans.plan import MAX_REFINEMENTS, PlanStep, StepState
+from aeond.domain.plans.evaluations import Issue, Severity
+from aeond.domain.plans.plan import StepState
 from aeond.domain.plans.profiles import Route
 from aeond.domain.plans.steps import StepSnapshot
-from aeond.domain.runs.budgets import Amounts, Grant
+from aeond.domain.runs.budgets import Grant
 from aeond.domain.runs.run import Answer, RunSnapshot
 from aeond.domain.runs.situations import Situation
 from aeond.domain.tools import Effect, Recovery, ToolCall
@@ -33,6 +27,7 @@ from aeond.orchestration.decision.conversations.composing import Composer
 from aeond.orchestration.decision.conversations.extent import is_for_one
 from aeond.orchestration.decision.conversations.fitting import FittingTools
 from aeond.orchestration.decision.conversations.knowledge import computed_reply, general_reply
+from aeond.orchestration.decision.conversations.orders import order_of, question_of
 from aeond.orchestration.decision.conversations.redirection import Redirection
 from aeond.orchestration.decision.conversations.results_reply import not_found_reply, results_reply
 from aeond.orchestration.decision.conversations.subject import Subjects
@@ -48,10 +43,18 @@ from aeond.orchestration.decision.interfaces import (
 )
 from aeond.orchestration.decision.next_action import NextAction
 from aeond.orchestration.decision.offers import Offers
-from aeond.orchestration.decision.results import MAX_RESULT_CHARS, executed, repetition, report_of, turns_of
+from aeond.orchestration.decision.results import (
+    MAX_RESULT_CHARS,
+    ended,
+    executed,
+    going_on,
+    may_go_on,
+    repetition,
+    report_of,
+    turns_of,
+)
 from aeond.orchestration.interfaces import Judgement, RouteChoice, discard_text
 from aeond.orchestration.last_runs import LastRuns
-from aeond.orchestration.planning.plan_parsing import describe_call
 from aeond.orchestration.prompts.answer_prompts import NOT_SHOWN
 from aeond.orchestration.prompts.decision_prompts import REPEATED
 from aeond.orchestration.prompts.fitting_prompts import NONE
@@ -59,7 +62,6 @@ from aeond.orchestration.prompts.subject_prompts import MEMORY
 from aeond.ports import LLMAdapter, TextSink
 from aeond.ports.situations import Situations
 
-MAX_FAILURES: Final = 5
 UNSUPPORTED: Final = 0.5  # confidence of an answer that rests on no result
 NOT_FULFILLED: Final = "the request was not carried out"
 ANSWERED: Final = "ANSWERED"
@@ -70,7 +72,6 @@ _LOOKS: Final = 2  # before a decision about a request whose answer no look has 
 _MAX_REPORT_CHARS: Final = 400
 _REPLY_CALLS: Final = 2  # a question about the subject, and an answer from the results
 _CALLS_OF_FITTING: Final = 5  # two questions for a tool, two about the request, and a decision
-_NEXT_CALL: Final = Amounts(ttl=1, tool_calls=1, passes=1)
 
 
 @frozen
@@ -106,11 +107,18 @@ class Decider:
     async def choose(self, snapshot: RunSnapshot, grant: Grant, on_text: TextSink) -> Outcome[RouteChoice]:
         situation = await self.situations.observe(snapshot)
         offer = await self.offers.first(snapshot, situation)
-        decided = await self._first(snapshot, situation, offer, grant, on_text)
+        asking = await self._asking(snapshot, grant)
+        shown = on_text if asking is snapshot else discard_text
+        decided = await self._first(asking, situation, offer, grant, shown)
         match decided.value:
             case CallTool(call=call):
                 return success(RouteChoice(Route.DIRECT, call))
-            case GiveAnswer() as given:
+            case GiveAnswer(text=text) as given:
+                if asking is not snapshot:
+                    order = given.fulfilled and await self._ordered(snapshot, situation, offer, text, grant)
+                    if order:
+                        return success(RouteChoice(Route.DIRECT, order))
+                    on_text(text)
                 return success(RouteChoice(Route.REPLY, answer=_answer(given)))
             case MakePlan():
                 return success(RouteChoice(Route.PLAN))
@@ -119,28 +127,29 @@ class Decider:
 
     async def evaluate(self, snapshot: RunSnapshot, grant: Grant) -> Outcome[Judgement]:
         situation = await self.situations.observe(snapshot)
-        offer = await self.offers.next(snapshot, situation) if _may_go_on(snapshot) else Offer()
+        offer = await self.offers.next(snapshot, situation) if may_go_on(snapshot) else Offer()
         fitting = await self._fitting(snapshot, offer, grant)
         rest = self.fitting.rest(snapshot) if offer.tool(fitting) is not None else None
         if rest:
             left = snapshot.ledger.left
-            return success(_going_on(snapshot, *rest[: min(left.ttl, left.tool_calls)]))
+            return success(going_on(snapshot, *rest[: min(left.ttl, left.tool_calls)]))
         if fitting == NONE:
             offer = offer.known
         elif rest is not None and not snapshot.steps_in(StepState.FAILED, StepState.INVALID):
             offer = offer.without(fitting)  # all its calls that the request needs were made
         if report := await self._report(snapshot, grant):
-            return success(_ended(snapshot, ANSWERED, report))
+            return success(ended(snapshot, ANSWERED, report))
+        whole, snapshot = snapshot, await self._asking(snapshot, grant)
         looked = self._has_only_looked(snapshot)
         if looked and (call := self._reading(snapshot, situation, offer, named=True)) is not None:
-            return success(_going_on(snapshot, call))
+            return success(going_on(snapshot, call))
         if looked and (call := await self._action.selection(snapshot, situation, offer, grant)) is not None:
-            return success(_going_on(snapshot, call))
+            return success(going_on(snapshot, call))
         reply = await self._reply_from_results(snapshot, situation, grant) if looked else ""
         found = "" if reply == NOT_SHOWN else reply
         for_change = bool(reply) and await self._may_want_change(snapshot, situation, found, grant)
         if found and not for_change:
-            return success(_ended(snapshot, ANSWERED, found))
+            return await self._answered(whole, snapshot, situation, offer, found, grant)
         if found:
             self.findings[snapshot.run_id] = found
         if for_change:
@@ -150,15 +159,15 @@ class Decider:
         if reply == NOT_SHOWN and not for_change:
             may_look = len(executed(snapshot)) < _LOOKS
             if may_look and (call := self._reading(snapshot, situation, offer)) is not None:
-                return success(_going_on(snapshot, call))
+                return success(going_on(snapshot, call))
             elsewhere = offer.elsewhere([step.step.tool_call for step in executed(snapshot)])
             may_look = may_look and bool(elsewhere.tools)
             # What a small model decides where nothing was shown was never right: it can only refuse.
             refuses = not may_look and not offer.has_others
             if refuses and (known := await self._known(snapshot, situation, grant)):
-                return success(_ended(snapshot, ANSWERED, known))
+                return success(ended(snapshot, ANSWERED, known))
             if refuses and (refusal := await not_found_reply(self.llm, snapshot, situation, grant)):
-                return success(_ended(snapshot, CANNOT, refusal))
+                return success(ended(snapshot, CANNOT, refusal))
             offer = elsewhere if may_look else offer.others
         decided = await self._action.choose(snapshot, situation, offer, grant, discard_text)
         undone = await self._undone(decided.value, offer, snapshot, situation, grant)
@@ -172,13 +181,14 @@ class Decider:
             decided = await self._action.choose(snapshot, situation, Offer(), grant, discard_text, REPEATED)
         match decided.value:
             case CallTool(call=call):
-                return success(_going_on(snapshot, call))
-            case GiveAnswer() as given:
-                text = found if found and given.fulfilled else given.text
-                return success(_ended(snapshot, ANSWERED if given.fulfilled else CANNOT, text))
+                return success(going_on(snapshot, call))
+            case GiveAnswer(text=text, fulfilled=True):
+                return await self._answered(whole, snapshot, situation, offer, found or text, grant)
+            case GiveAnswer(text=text):
+                return success(ended(snapshot, CANNOT, text))
             case _:
                 issue = Issue(decided.cause.reason, Severity.MEDIUM, "", decided.cause.message)
-                return decided.failed(_ended(snapshot, NOT_DECIDED, issues=(issue,)))
+                return decided.failed(ended(snapshot, NOT_DECIDED, issues=(issue,)))
 
     async def _first(
         self, snapshot: RunSnapshot, situation: Situation, offer: Offer, grant: Grant, on_text: TextSink
@@ -271,10 +281,11 @@ class Decider:
         report = report_of(steps[-1])
         if not 0 < len(report) <= _MAX_REPORT_CHARS:
             return ""
-        subject = await self.subjects.of(self.llm, snapshot, grant)
-        if subject.place != MEMORY and not await is_for_one(self.llm, snapshot, grant):
-            return ""
-        return "\n".join(filter(None, (self.findings.get(snapshot.run_id), report)))
+        found = self.findings.get(snapshot.run_id)
+        if found:
+            return f"{found}\n{report}"
+        is_fact = (await self.subjects.of(self.llm, snapshot, grant)).place == MEMORY
+        return report if is_fact or await is_for_one(self.llm, snapshot, grant) else ""
 
     def _has_only_looked(self, snapshot: RunSnapshot) -> bool:
         """Whether all steps of a small model's run without restrictions looked something up or computed, the last one with success."""
@@ -324,6 +335,37 @@ class Decider:
             return ""
         return await general_reply(self.llm, snapshot, situation, grant, discard_text)
 
+    async def _asking(self, snapshot: RunSnapshot, grant: Grant) -> RunSnapshot:
+        """The run as one that only asks, until what is asked before its order is found."""
+        asked = _is_unrestricted(snapshot) and self._redirection.can_ask(grant)
+        if not asked or snapshot.run_id in self.findings:
+            return snapshot
+        return await question_of(self.subjects, self.llm, snapshot, grant)
+
+    async def _answered(
+        self,
+        whole: RunSnapshot,
+        asking: RunSnapshot,
+        situation: Situation,
+        offer: Offer,
+        text: str,
+        grant: Grant,
+    ) -> Outcome[Judgement]:
+        """The end of the run with this answer, or the call for the order behind what it asked."""
+        order = asking is not whole and await self._ordered(whole, situation, offer, text, grant)
+        return success(going_on(whole, order) if order else ended(whole, ANSWERED, text))
+
+    async def _ordered(
+        self, snapshot: RunSnapshot, situation: Situation, offer: Offer, found: str, grant: Grant
+    ) -> ToolCall | None:
+        """The call for the order behind the question to which this answer was found; None if there is none."""
+        order = order_of(snapshot, found)
+        decided = (await self._first(order, situation, offer, grant, discard_text)).value
+        if not isinstance(decided, CallTool):
+            return None
+        self.findings[snapshot.run_id] = found
+        return decided.call
+
     async def _may_want_change(
         self, snapshot: RunSnapshot, situation: Situation, found: str, grant: Grant
     ) -> bool:
@@ -342,7 +384,8 @@ class Decider:
     ) -> Offer | None:
         """The offer in place of the answer with which a small model would end a run that was to change something and has not
         tried to."""
-        if not isinstance(decision, GiveAnswer) or not decision.fulfilled or _may_have_changed(snapshot):
+        tried = any(step.recovery is not Recovery.RERUN for step in executed(snapshot))
+        if not isinstance(decision, GiveAnswer) or not decision.fulfilled or tried:
             return None
         return await self._redirection.of_undone(offer, snapshot, situation, grant)
 
@@ -352,39 +395,6 @@ def _is_unrestricted(run: RunSnapshot) -> bool:
     return not run.request.instructions and run.request.tools is None
 
 
-def _may_have_changed(run: RunSnapshot) -> bool:
-    """Whether a step was made that is not simply repeated after a crash."""
-    return any(step.recovery is not Recovery.RERUN for step in executed(run))
-
-
 def _answer(given: GiveAnswer) -> Answer:
     notes = () if given.fulfilled else (NOT_FULFILLED,)
     return Answer(given.text, confidence=UNSUPPORTED, notes=notes, synthesized=True)
-
-
-def _may_go_on(run: RunSnapshot) -> bool:
-    """Whether another call finds budget, and the run has not failed too often."""
-    failures = len(run.steps_in(StepState.FAILED, StepState.INVALID))
-    return (
-        not _NEXT_CALL.exceeding(run.ledger.left)
-        and failures < MAX_FAILURES
-        and run.refinement_count < MAX_REFINEMENTS
-    )
-
-
-def _going_on(run: RunSnapshot, *calls: ToolCall) -> Judgement:
-    steps = (
-        PlanStep(f"s{number}", describe_call(call), tool_call=call)
-        for number, call in enumerate(calls, len(run.steps) + 1)
-    )
-    actions = (
-        RefinementAction(RefinementOperation.ADD, step.step_id, step, "the next call") for step in steps
-    )
-    return Judgement(Evaluation(run.pass_index, False, ("NEXT_STEP",)), tuple(actions))
-
-
-def _ended(run: RunSnapshot, reason: str, text: str = "", issues: tuple[Issue, ...] = ()) -> Judgement:
-    steps = executed(run)
-    succeeded = [step for step in steps if step.state is StepState.SUCCEEDED]
-    converged = bool(succeeded) and (bool(text) or steps[-1].state is StepState.SUCCEEDED)
-    return Judgement(Evaluation(run.pass_index, converged, (reason,), issues, final_output=text))

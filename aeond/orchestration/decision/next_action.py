@@ -166,6 +166,8 @@ class NextAction:
             return False
         spec = offer.tool(decision.call.tool)
         turns = turns_of(executed(snapshot), MAX_RESULT_CHARS)
+        found = self.findings.get(snapshot.run_id)
+        turns += (replace(turns[-1], result=found),) if found and turns else ()
         return spec is not None and is_invented(decision.call, spec, snapshot, situation, turns)
 
     async def _safer(

@@ -1,18 +1,25 @@
-"""The steps that ran: their output as a model reads it, plain lines instead of JSON, and whether a call repeats one of them."""
+"""The steps that ran: their output as a model reads it, plain lines instead of JSON, whether a call repeats one of them, and how the
+run goes on after them or ends."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from aeond.domain.plans.plan import StepState
+from aeond.domain.plans.evaluations import Evaluation, Issue, RefinementAction, RefinementOperation
+from aeond.domain.plans.plan import MAX_REFINEMENTS, PlanStep, StepState
 from aeond.domain.plans.steps import StepSnapshot
+from aeond.domain.runs.budgets import Amounts
 from aeond.domain.runs.run import RunSnapshot
 from aeond.domain.tools import Recovery, ToolCall, ToolSpec
 from aeond.domain.values import JsonObject, JsonValue, display_json
 from aeond.orchestration.context.shortening import shorten_together
 from aeond.orchestration.decision.interfaces import FILE_CHANGES, CallTool, Decision, Offer, Turn
+from aeond.orchestration.interfaces import Judgement
+from aeond.orchestration.planning.plan_parsing import describe_call
 from aeond.schemas.parts import is_list
 
 MAX_RESULT_CHARS: Final = 12_000
+MAX_FAILURES: Final = 5
+_NEXT_CALL: Final = Amounts(ttl=1, tool_calls=1, passes=1)
 _OF_WHOLENESS: Final = ("truncated", "next_offset", "left_out")
 _MIN_ROWS: Final = 2  # of a list that is shown as a table
 
@@ -126,3 +133,33 @@ def _changes_again(call: ToolCall, made: ToolCall, spec: ToolSpec | None) -> boo
         {k: v for k, v in one.arguments.items() if k not in spec.composed} for one in (call, made)
     )
     return bool(of_call) and of_call == of_made
+
+
+def going_on(run: RunSnapshot, *calls: ToolCall) -> Judgement:
+    """The run goes on with these calls, one after another."""
+    steps = (
+        PlanStep(f"s{number}", describe_call(call), tool_call=call)
+        for number, call in enumerate(calls, len(run.steps) + 1)
+    )
+    actions = (
+        RefinementAction(RefinementOperation.ADD, step.step_id, step, "the next call") for step in steps
+    )
+    return Judgement(Evaluation(run.pass_index, False, ("NEXT_STEP",)), tuple(actions))
+
+
+def ended(run: RunSnapshot, reason: str, text: str = "", issues: tuple[Issue, ...] = ()) -> Judgement:
+    """The run ends with this text; with none, it has converged if its last step has succeeded."""
+    steps = executed(run)
+    succeeded = [step for step in steps if step.state is StepState.SUCCEEDED]
+    converged = bool(succeeded) and (bool(text) or steps[-1].state is StepState.SUCCEEDED)
+    return Judgement(Evaluation(run.pass_index, converged, (reason,), issues, final_output=text))
+
+
+def may_go_on(run: RunSnapshot) -> bool:
+    """Whether another call finds budget, and the run has not failed too often."""
+    failures = len(run.steps_in(StepState.FAILED, StepState.INVALID))
+    return (
+        not _NEXT_CALL.exceeding(run.ledger.left)
+        and failures < MAX_FAILURES
+        and run.refinement_count < MAX_REFINEMENTS
+    )

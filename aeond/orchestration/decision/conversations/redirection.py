@@ -4,12 +4,16 @@ One word for what the request needs, and one for where something is to be done, 
 actions: ADR 0094 and ADR 0099 have the measurements. Models with native tool calls are not asked.
 """
 
+from collections.abc import Set as AbstractSet
+
 from aeond.domain.names import words_of
 from aeond.domain.runs.budgets import Grant
 from aeond.domain.runs.run import RunSnapshot
 from aeond.domain.runs.situations import Situation
 from aeond.domain.tools import Effect, ToolSpec
+from aeond.domain.values import display_json
 from aeond.frozen import frozen
+from aeond.orchestration.context.new_files import names_file, names_new_file
 from aeond.orchestration.context.statements import gives_operands, last_question
 from aeond.orchestration.decision.conversations.place import EFFECTS, place_of
 from aeond.orchestration.decision.conversations.subject import Subject, Subjects
@@ -49,7 +53,8 @@ class Redirection:
         something to be remembered or forgotten, those that other authors know, or a refusal, for what is to be done elsewhere."""
         if subject.is_beyond:
             return offer.beyond()
-        if not subject.is_statement or await self._place(subject, run, situation, grant) != MEMORY:
+        may_keep = subject.is_statement or _place_in(subject, run, situation) == MEMORY
+        if not may_keep or await self._place(subject, run, situation, grant) != MEMORY:
             return None
         keeping = offer.to_act(EFFECTS[MEMORY])
         return keeping if keeping.tools else None
@@ -140,7 +145,21 @@ class Redirection:
 
 
 def _place_in(subject: Subject, run: RunSnapshot, situation: Situation) -> str:
-    """Where something is surely to be done; a fact that shares a word with the request may be what is to be changed in place of a file."""
+    """Where something is surely to be done: in the memory, too, where a change is wanted of a fact in view that the request names, and it
+    names no file. A fact that only shares a word with the request may be what is to be changed in place of a file."""
     said = set(words_of(run.text))
-    shared = any(not said.isdisjoint(words_of(name)) for name, _ in situation.facts)
+    facts = [(set(words_of(name)), set(words_of(display_json(value)))) for name, value in situation.facts]
+    named = any(_is_named(name, value, said) for name, value in facts)
+    if named and subject.wants_change and not subject.is_beyond and not _names_any_file(run, situation):
+        return MEMORY
+    shared = any(name & said for name, _ in facts)
     return "" if subject.place == FILE and shared else subject.place
+
+
+def _is_named(name: AbstractSet[str], value: AbstractSet[str], said: AbstractSet[str]) -> bool:
+    """Whether all words of a fact's name are said, or one of them and its value."""
+    return name <= said or (bool(name & said) and bool(value) and value <= said)
+
+
+def _names_any_file(run: RunSnapshot, situation: Situation) -> bool:
+    return names_new_file(run, situation) or any(names_file(run, path) for path, _ in situation.files)

@@ -96,6 +96,11 @@ class Subject:
         return self._share_of(*ANSWERS) > _LIKELY
 
     @property
+    def is_order(self) -> bool:
+        """Whether an answer is surely not what is wanted."""
+        return bool(self.purposes) and self._share_of(*ANSWERS) < 1 - _SURE
+
+    @property
     def is_beyond(self) -> bool:
         """Whether something is to be done of which only tools of other authors may be capable: calls, letters, orders, machines."""
         return self._share_of(Purpose.ACT) > _LIKELY

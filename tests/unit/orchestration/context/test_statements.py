@@ -9,6 +9,7 @@ from aeond.orchestration.context.statements import (
     last_question,
     line_of,
     newest,
+    question_and_rest,
     sentences,
     statements,
     without_repeats,
@@ -127,6 +128,22 @@ def test_only_questions_are_left_out_in_any_script(pieces: list[tuple[str, str]]
         for word, mark in pieces
         if mark in {". ", "。", "। "} and word + mark.strip() not in " ".join(kept)
     ]
+
+
+@pytest.mark.parametrize(
+    ("question", "rest"),
+    [
+        ("What is it?", "Save it."),
+        ("Who? What is it?", "Save it.\nAs mine"),
+        ("Save it. What is it?", ""),
+        ("What is it? Why? What is it?", "Save it."),
+        ("Save it.", ""),
+        ("", ""),
+    ],
+)
+def test_an_order_may_follow_a_question(question: str, rest: str) -> None:
+    """A text is divided behind its last question, and nothing else of it is changed."""
+    assert question_and_rest(f"{question} {rest}".strip()) == (question, rest)
 
 
 @pytest.mark.parametrize(

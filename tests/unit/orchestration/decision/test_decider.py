@@ -2,12 +2,17 @@
 
 from dataclasses import replace
 
-from aeond.capabilities.llm.adapters.scripted import Rule
+import pytest
+
+from aeond.capabilities.llm.adapters.scripted import Rule, ScriptedLLM
 from aeond.capabilities.tools.registry import Registry
+from aeond.domain.plans.profiles import Route
 from aeond.domain.plans.steps import StepSnapshot
 from aeond.domain.runs.run import RunSnapshot
 from aeond.domain.runs.situations import Situation
 from aeond.domain.tools import Composition, CompositionView, Effect, Recovery, ToolCall, ToolSpec
+from aeond.orchestration.decision.decider import Decider
+from aeond.orchestration.interfaces import RouteChoice
 from aeond.orchestration.prompts.decision_prompts import FOUND
 from tests.support.deciders import INTENT, Composing, WholeTool, decider_of, words
 from tests.support.judging import after_pass, ran
@@ -46,13 +51,12 @@ async def test_a_file_is_changed_once() -> None:
 
 async def test_what_was_found_out_is_used_for_a_change() -> None:
     """Where a look was made for a change, its answer stands below the result when the next action is chosen and when an argument is
-    written, also after the change."""
+    written, and above the report of the change in the answer."""
     rules = (
         Rule(contains="Say in one word what a request", text="do", likely={"do": -0.5, "files": -0.9}),
         Rule(contains="from what is shown above it", text="3 * 14 = 40 euros"),
         Rule.model_validate({"contains": "Say what changes.", "json": "42"}),
         Rule.model_validate({"json": {"change": {"path": "list"}}, "times": 1}),
-        Rule.model_validate({"json": {"answer": "It is 42."}}),
     )
     tools = Registry()
     for one in (replace(LOOK, candidates=("path",)), CHANGE):
@@ -68,8 +72,7 @@ async def test_what_was_found_out_is_used_for_a_change() -> None:
     assert str(llm.requests[-2].messages[-1].content).endswith(f"3 lamps at 14\n{FOUND}{found}")
     assert f"answer: {found}" in str(llm.requests[-1].messages[-1].content)
     judged = (await decider.evaluate(after_pass(1, looked, CHANGED), grant(10))).value
-    assert judged.evaluation.final_output == "It is 42."
-    assert str(llm.requests[-1].messages[-1].content).endswith(f"{FOUND}{found}")
+    assert judged.evaluation.final_output == f"{found}\nnow: a"
 
 
 async def test_the_file_that_a_question_is_about_is_read_at_once() -> None:
@@ -197,3 +200,76 @@ async def test_what_was_to_be_found_out_is_followed_by_the_change() -> None:
         assert judged.actions[0].step.tool_call.tool == tool
         schema = next(str(one.schema) for one in llm.requests if one.schema is not None)
         assert ("answer" in schema) is (tool == "write")
+
+
+SUBJECT = "Say in one word what a request"
+ORDER, NO_ORDER = "Keep it as hall.", "In euros please."
+KEEP = replace(spec("keep", {"note": TEXT}, ("note",), Effect.MEMORY), candidates=("note",))
+KEPT = replace(ran(calls("s2", "keep", note="hall = 42"), output="hall = 42"), recovery=Recovery.RECONCILE)
+
+
+def asked_and_ordered(*rules: Rule, about: dict[str, float]) -> tuple[Decider, ScriptedLLM]:
+    """A decider for a question about this, behind which there is an order, or none."""
+    tools = Registry()
+    for one in (replace(LOOK, candidates=("path",)), KEEP):
+        tools.register(WholeTool(one))
+    asks, orders = words(files=0.9, ask=0.9), words(do=0.9, tell=0.9)
+    answered = (
+        *(
+            Rule(contains=one, pattern=rf"Request: {ORDER}\Z", text="?", likely=orders)
+            for one in (SUBJECT, INTENT)
+        ),
+        *(
+            Rule(contains=one, pattern=rf"Request: {NO_ORDER}\Z", text="?", likely=asks)
+            for one in (SUBJECT, INTENT)
+        ),
+        *(Rule(contains=one, text="?", likely=about) for one in (SUBJECT, INTENT)),
+        *rules,
+        Rule.model_validate({"json": {"keep": {"note": "hall = 42 euros"}}}),
+    )
+    return decider_of(answered, tools, Situation(), Composing({}, ("list",)))
+
+
+def asking(run: RunSnapshot, rest: str) -> RunSnapshot:
+    return replace(run, request=replace(run.request, text=f"What is it? {rest}"))
+
+
+@pytest.mark.parametrize(("rest", "kept"), [(ORDER, True), (NO_ORDER, False)])
+async def test_an_order_behind_a_question_is_carried_out_once_the_answer_is_found(
+    rest: str, *, kept: bool
+) -> None:
+    """What is asked is answered from the look first. The order is decided about by itself, below the answer, and the answer of the run
+    says both. What is no order changes nothing."""
+    shows = Rule(contains="from what is shown above it", text="42 euros")
+    decider, llm = asked_and_ordered(shows, about=words(files=0.9, ask=0.9))
+    run = asking(after_pass(1, ran(calls("s1", "look", path="list"), output="3 lamps at 14")), rest)
+    judged = (await decider.evaluate(run, grant(10))).value
+    if not kept:
+        assert judged.evaluation.final_output == "42 euros"
+        return
+    assert judged.actions[0].step is not None
+    assert judged.actions[0].step.tool_call == ToolCall("keep", {"note": "hall = 42 euros"})
+    seen = str(llm.requests[-1].messages[-1].content)
+    assert "User: What is it?\nAssistant: 42 euros" in seen
+    assert seen.endswith(f"Request: {ORDER}")
+    done = asking(after_pass(1, *run.steps.values(), KEPT), rest)
+    judged = (await decider.evaluate(done, grant(10))).value
+    assert judged.evaluation.final_output == "42 euros\nhall = 42"
+
+
+@pytest.mark.parametrize("rest", [ORDER, NO_ORDER])
+async def test_an_order_behind_a_question_that_needs_no_look_is_carried_out(rest: str) -> None:
+    """A question that is answered at once is followed by the call for the order; without one its answer is shown and ends the run."""
+    knows = (
+        Rule(contains="from general knowledge alone", text="42", likely={"42": -0.01, "?": -5.0}),
+        Rule(contains="can only talk", text="42 euros"),
+    )
+    decider, _ = asked_and_ordered(*knows, about=words(know=0.9, ask=0.9))
+    shown: list[str] = []
+    choice = (await decider.choose(asking(run_of(), rest), grant(10), shown.append)).value
+    if rest == ORDER:
+        assert choice == RouteChoice(Route.DIRECT, ToolCall("keep", {"note": "hall = 42 euros"}))
+        assert shown == []
+        return
+    assert choice.answer is not None
+    assert shown == [choice.answer.text] == ["42 euros"]

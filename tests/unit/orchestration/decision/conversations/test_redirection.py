@@ -93,12 +93,34 @@ async def test_a_question_changes_nothing() -> None:
 
 async def test_a_sure_change_of_a_file_is_not_asked_about() -> None:
     """Only tools that change files, or look, are offered for it, unless a fact is in view that shares a word with the request."""
-    fact = Situation(facts=(("colour", "blue"),))
+    fact = Situation(facts=(("hall colour", "blue"),))
     sure = decider(WRITTEN, subject=words(do=0.9), intent=EDITS, place=MEMORY, situation=fact)
     assert (await chosen(sure)).tool_call == ToolCall("write", {"text": "red"})
     assert "keep" not in str(sure[1].requests[-1].schema)
     unsure = decider(WRITTEN, KEPT, subject=words(do=0.9), intent=EDITS, place=MEMORY, situation=fact)
     assert (await chosen(unsure, "The colour is red.")).tool_call == ToolCall("keep", {"note": "red"})
+
+
+@pytest.mark.parametrize(
+    ("request_", "kept"),
+    [
+        ("The hall colour is red now.", True),
+        ("The hall is red, not blue.", True),
+        ("The hall is red now.", False),
+        ("Write the hall colour into a.txt.", False),
+    ],
+)
+async def test_a_fact_that_is_named_is_changed_in_the_memory(request_: str, kept: bool) -> None:
+    """Where a change is wanted, and the request has all words of a fact's name, or one of them and its value, the fact is meant, unless
+    the request names a file."""
+    known = Situation(files=(("a.txt", "red"),), facts=(("hall colour", "blue"),))
+    made = KEPT if kept else WRITTEN
+    one = decider(made, subject=words(do=0.9), intent=EDITS, place=FILE, situation=known)
+    call = (await chosen(one, request_)).tool_call
+    assert call is not None
+    assert call.tool == ("keep" if kept else "write")
+    offered = [str(request.schema) for request in one[1].requests if request.schema is not None]
+    assert ("write" not in offered[0]) is kept
 
 
 async def test_what_is_to_be_done_elsewhere_is_refused() -> None:

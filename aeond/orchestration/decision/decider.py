@@ -24,10 +24,9 @@ from aeond.frozen import frozen
 from aeond.orchestration.answer.equations import Computes, computes_nothing, corrected
 from aeond.orchestration.context.new_files import names_file, names_new_file
 from aeond.orchestration.decision.conversations.composing import Composer
-from aeond.orchestration.decision.conversations.extent import is_for_one
+from aeond.orchestration.decision.conversations.extent import is_for_one, order_of, question_of
 from aeond.orchestration.decision.conversations.fitting import FittingTools
 from aeond.orchestration.decision.conversations.knowledge import computed_reply, general_reply
-from aeond.orchestration.decision.conversations.orders import order_of, question_of
 from aeond.orchestration.decision.conversations.redirection import Redirection
 from aeond.orchestration.decision.conversations.results_reply import not_found_reply, results_reply
 from aeond.orchestration.decision.conversations.subject import Subjects

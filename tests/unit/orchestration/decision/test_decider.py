@@ -238,8 +238,8 @@ def asking(run: RunSnapshot, rest: str) -> RunSnapshot:
 async def test_an_order_behind_a_question_is_carried_out_once_the_answer_is_found(
     rest: str, *, kept: bool
 ) -> None:
-    """What is asked is answered from the look first. The order is decided about by itself, below the answer, and the answer of the run
-    says both. What is no order changes nothing."""
+    """What is asked is answered from the look first, the order is decided about by itself, below the answer, and the answer of the run says
+    both; what is no order changes nothing."""
     shows = Rule(contains="from what is shown above it", text="42 euros")
     decider, llm = asked_and_ordered(shows, about=words(files=0.9, ask=0.9))
     run = asking(after_pass(1, ran(calls("s1", "look", path="list"), output="3 lamps at 14")), rest)

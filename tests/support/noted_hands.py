@@ -47,7 +47,7 @@ def _unreachable() -> NoReturn:
 @dataclass
 class NotedHands:
     """The tools; `folder` gets stand-ins for the programs of the desktop of the user `uid`. Every host may be reached. The
-    MCP server has two tools: `office_send`, which nobody classified, and `office_post`, accepted as one of the network."""
+    MCP server has two tools: `office_send` is unclassified, and `office_post` is accepted as one of the network."""
 
     folder: Path
     uid: int

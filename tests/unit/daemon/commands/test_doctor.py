@@ -192,15 +192,18 @@ def answering(folder: Path, answer: str, monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setenv("PATH", str(folder))
 
 
+def served_at_home(paths: Paths, folder: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Config, Paths]:
+    """A configuration with MCP servers and the paths of the system's service, whose unit is as installed."""
+    answering(folder, AS_INSTALLED, monkeypatch)
+    state = Path("/var/lib/aeond")
+    return Config(mcp=MCP), replace(paths, state_dir=state, aider_environment=folder / "none")
+
+
 def test_settings_of_the_service_that_keep_servers_from_working_are_named(
     paths: Paths, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What the system's service forbids to a configured server is named, with the drop-in that allows it."""
-    config, at_home = (
-        Config(mcp=MCP),
-        replace(paths, state_dir=Path("/var/lib/aeond"), aider_environment=tmp_path / "none"),
-    )
-    answering(tmp_path, AS_INSTALLED, monkeypatch)
+    config, at_home = served_at_home(paths, tmp_path, monkeypatch)
     local, far = doctor.service_limits(config, at_home)
     assert (local.subject, local.verdict, far.verdict) == (
         "aeond.service",
@@ -223,11 +226,7 @@ def test_a_service_that_is_not_this_daemon_is_no_finding(
     paths: Paths, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Nothing is said of a service with another state folder, without systemd, and without a server or Aider."""
-    config, at_home = (
-        Config(mcp=MCP),
-        replace(paths, state_dir=Path("/var/lib/aeond"), aider_environment=tmp_path / "none"),
-    )
-    answering(tmp_path, AS_INSTALLED, monkeypatch)
+    config, at_home = served_at_home(paths, tmp_path, monkeypatch)
     assert list(doctor.service_limits(config, paths)) == []
     assert list(doctor.service_limits(Config(), at_home)) == []
     (tmp_path / "systemctl").write_text("#!/bin/sh\nexit 1\n", encoding="utf-8")

@@ -35,7 +35,7 @@ def test_words_that_agree_make_their_purpose_the_likeliest(
     assert found[purpose] > 0.5
 
 
-def test_words_that_nobody_gave_have_equal_shares() -> None:
+def test_words_without_an_answer_have_equal_shares() -> None:
     """A question without an answer, and tokens that begin no word of it, say nothing for one word and against another."""
     nothing = features((), (), ORDER)
     assert features((LikelyToken("lamp", -0.1),), (), ORDER) == nothing

@@ -67,15 +67,15 @@ def test_the_life_of_the_daemon_is_reported(service: Service) -> None:
 
 def test_the_log_holds_no_content(service: Service) -> None:
     """No field of the log at level info contains requests, plans, results or answers."""
-    service.configure(rules=[{"text": "the scripted-answer-7321"}])
+    service.configure(rules=[{"text": "the scripted-answer-quokka"}])
     systemctl("start", "aeond")
-    aeonctl(MEMBER, "ask", "--workspace", "", "the asked-question-7321")
-    note = {"step_id": "s1", "tool": "remember", "arguments": {"key": "key-7321", "value": "value-7321"}}
-    wrong = {"step_id": "s2", "tool": "calculator", "arguments": {"expression": "expression-7321"}}
-    asked = aeonctl(MEMBER, "ask", "--workspace", "", "--plan", service.plan("the goal-7321", note, wrong))
+    aeonctl(MEMBER, "ask", "--workspace", "", "the asked-question-quokka")
+    note = {"step_id": "s1", "tool": "remember", "arguments": {"key": "key-quokka", "value": "value-quokka"}}
+    wrong = {"step_id": "s2", "tool": "calculator", "arguments": {"expression": "expression-quokka"}}
+    asked = aeonctl(MEMBER, "ask", "--workspace", "", "--plan", service.plan("the goal-quokka", note, wrong))
     assert asked.returncode in {0, 1}, asked.stderr
     invocation = systemctl("show", "--value", "--property", "InvocationID", "aeond").strip()
     systemctl("stop", "aeond.socket", "aeond.service")
     said = records(f"_SYSTEMD_INVOCATION_ID={invocation}")
     assert "run_ended" in {record.get("KIND") for record in said}
-    assert [record for record in said if "7321" in json.dumps(record)] == []
+    assert [record for record in said if "quokka" in json.dumps(record)] == []

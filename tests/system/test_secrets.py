@@ -18,7 +18,7 @@ HUB = '[model]\nengine = "llama_cpp"\nload_at_start = false\nhub_url = "https://
 @pytest.fixture
 def secretive(service: Service) -> Iterator[Service]:
     """The service with a token that only root can read."""
-    KEY.write_text("value-7321\n", encoding="utf-8")
+    KEY.write_text("value-quokka\n", encoding="utf-8")
     KEY.chmod(0o600)
     yield service
     for file in (KEY, DROP_IN):
@@ -39,7 +39,7 @@ def started(configured: str) -> bool:
 def refused(said: str) -> bool:
     """Whether the start ended for a secret's sake, once, with these words, and without the secret itself."""
     ended = (shown("Result"), shown("ExecMainStatus"), shown("NRestarts"))
-    return ended == ("exit-code", "6", "0") and said in journal() and "7321" not in journal()
+    return ended == ("exit-code", "6", "0") and said in journal() and "quokka" not in journal()
 
 
 @pytest.mark.usefixtures("secretive")
@@ -58,7 +58,7 @@ def test_an_encrypted_credential_is_taken() -> None:
         pytest.skip("this systemd makes no key of the machine")
     encrypted = ETC / "hub.cred"
     run("systemd-creds", "encrypt", "--with-key=host", "--name=hub", KEY, encrypted)
-    assert "7321" not in encrypted.read_text(encoding="utf-8")
+    assert "quokka" not in encrypted.read_text(encoding="utf-8")
     unit_has(f"LoadCredentialEncrypted=hub:{encrypted}")
     assert started('hub_credential = "hub"\n'), journal()
     encrypted.unlink()
@@ -67,7 +67,7 @@ def test_an_encrypted_credential_is_taken() -> None:
 @pytest.mark.usefixtures("secretive")
 def test_a_secret_in_the_environment_is_refused() -> None:
     """A token in the unit's environment ends the start with exit code 6, and its name says what to take out."""
-    unit_has("Environment=HF_TOKEN=value-7321")
+    unit_has("Environment=HF_TOKEN=value-quokka")
     assert not started("")
     assert refused("HF_TOKEN in the environment")
 
@@ -86,7 +86,7 @@ def test_a_file_that_others_can_read_is_refused() -> None:
 @pytest.mark.usefixtures("secretive")
 def test_a_secret_in_the_configuration_is_refused() -> None:
     """A token written into aeond.toml is refused, and not repeated."""
-    assert not started('hub_token = "value-7321"\n')
+    assert not started('hub_token = "value-quokka"\n')
     assert shown("ExecMainStatus") == "2"
     assert "model.hub_token looks like a secret" in journal()
-    assert "7321" not in journal()
+    assert "quokka" not in journal()

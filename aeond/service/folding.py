@@ -6,10 +6,11 @@ from typing import Final
 
 from aeond.domain.runs.events import Event
 from aeond.domain.runs.run import Caller, RunSnapshot
-from aeond.errors import AlreadyExistsError, NotFoundError
+from aeond.errors import AlreadyExistsError, NotFoundError, ReplayError, StoreError
 from aeond.ports import Journal
 
 MAX_NOTED_RUNS: Final = 4_096
+CORRUPT: Final = "JOURNAL_CORRUPT"
 
 Fold = Callable[[RunSnapshot, Event], RunSnapshot]
 
@@ -23,15 +24,23 @@ class RunFolding:
 
     async def snapshot(self, run_id: str) -> RunSnapshot:
         """The durable state of the run. NotFoundError if the run does not exist, ReplayError if its events
-        are inconsistent.
+        are inconsistent or (reason JOURNAL_CORRUPT) cannot be read.
         """
         snapshot = RunSnapshot(run_id)
-        while page := await self._journal.read(run_id, snapshot.seq):
+        while page := await self._read(run_id, snapshot.seq):
             for event in page:
                 snapshot = self._fold(snapshot, event)
         if snapshot.seq == 0:
             raise run_not_found(run_id)
         return snapshot
+
+    async def _read(self, run_id: str, after_seq: int) -> Sequence[Event]:
+        try:
+            return await self._journal.read(run_id, after_seq)
+        except StoreError as error:
+            if error.reason != CORRUPT:
+                raise
+            raise ReplayError(error.message, reason=CORRUPT) from error  # other runs may be readable
 
     def created(self, event: Event) -> RunSnapshot:
         """The run after its first event."""

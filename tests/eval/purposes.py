@@ -14,19 +14,23 @@ import anyio
 import numpy as np
 from numpy.typing import NDArray
 
+from aeond.capabilities.tools.relevance.file_ranking import nearest_files
 from aeond.domain.llm import LikelyToken, LLMRequest
+from aeond.domain.runs.situations import Situation
 from aeond.orchestration.context.statements import is_question, sentences
 from aeond.orchestration.decision.conversations.odds import LIKELY
 from aeond.orchestration.decision.conversations.subject import Subject
 from aeond.orchestration.prompts.decision_prompts import Question
 from aeond.orchestration.prompts.subject_prompts import INTENT, SUBJECT
 from aeond.orchestration.purpose.purposes import Purpose, features
+from aeond.orchestration.purpose.surroundings import Surroundings, surroundings_of
 from aeond.ports import LLMAdapter
-from tests.eval.case_files import read_case_file
+from tests.eval.case_files import Placed, read_case_file
 from tests.eval.cases import Case
 from tests.eval.known_sets import FOLDER
 from tests.eval.subjects import EngineChoice, opened_subject
 from tests.support.repository import ROOT
+from tests.support.strategy import run_of
 
 FITTED_ON: Final = tuple(f"strangers_{letter}" for letter in "abcdefgh")
 WEIGHTS: Final = ROOT / "aeond" / "orchestration" / "purpose" / "weights.py"
@@ -94,18 +98,30 @@ async def _answer(llm: LLMAdapter, question: Question, request: str) -> tuple[Li
     return (await llm.generate(asked)).likely
 
 
+def surroundings(placed: Placed) -> Surroundings:
+    """What the request of the case shares with its files and facts."""
+    situation = Situation(
+        files=tuple((path, "") for path in sorted(placed.workspace)),
+        facts=tuple(sorted(placed.memory.items())),
+        nearest=nearest_files(placed.case.says, placed.workspace),
+    )
+    return surroundings_of(run_of(request=placed.case.says), situation)
+
+
 def table(
-    cases: Sequence[Case],
+    placed: Sequence[Placed],
     answers: Mapping[tuple[str, str], tuple[LikelyToken, ...]],
     *,
     with_intent: bool = True,
 ) -> Table:
     """The features of each request, as the daemon sees them: where it does not ask for the intent, that is unknown."""
     rows = []
-    for case in cases:
+    for one in placed:
+        case = one.case
         likely = answers["subject", case.says]
         asks = with_intent and Subject(likely).may_not_ask(case.says)
-        rows.append(features(likely, answers["intent", case.says] if asks else (), case.says))
+        intent = answers["intent", case.says] if asks else ()
+        rows.append(features(likely, intent, case.says, surroundings(one)))
     return np.array(rows)
 
 
@@ -155,14 +171,15 @@ def source_of(weights: Table) -> str:
 
 
 def main(path: Path) -> None:
-    sets, cases = zip(
-        *((name, one.case) for name in FITTED_ON for one in read_case_file(FOLDER / f"{name}.toml")),
+    sets, placed = zip(
+        *((name, one) for name in FITTED_ON for one in read_case_file(FOLDER / f"{name}.toml")),
         strict=True,
     )
+    cases = [one.case for one in placed]
     answers = anyio.run(ask, path, cases)
     tables = [
-        table(cases, answers),
-        table(cases, answers, with_intent=False),
+        table(placed, answers),
+        table(placed, answers, with_intent=False),
     ]  # a model may not say the intent
     order = list(Purpose)
     wanted = [order.index(purpose_of(case)) for case in cases]

@@ -106,7 +106,7 @@ class Decider:
     async def choose(self, snapshot: RunSnapshot, grant: Grant, on_text: TextSink) -> Outcome[RouteChoice]:
         situation = await self.situations.observe(snapshot)
         offer = await self.offers.first(snapshot, situation)
-        asking = await self._asking(snapshot, grant)
+        asking = await self._asking(snapshot, situation, grant)
         shown = on_text if asking is snapshot else discard_text
         decided = await self._first(asking, situation, offer, grant, shown)
         match decided.value:
@@ -136,9 +136,9 @@ class Decider:
             offer = offer.known
         elif rest is not None and not snapshot.steps_in(StepState.FAILED, StepState.INVALID):
             offer = offer.without(fitting)  # all its calls that the request needs were made
-        if report := await self._report(snapshot, grant):
+        if report := await self._report(snapshot, situation, grant):
             return success(ended(snapshot, ANSWERED, report))
-        whole, snapshot = snapshot, await self._asking(snapshot, grant)
+        whole, snapshot = snapshot, await self._asking(snapshot, situation, grant)
         looked = self._has_only_looked(snapshot)
         if looked and (call := self._reading(snapshot, situation, offer, named=True)) is not None:
             return success(going_on(snapshot, call))
@@ -152,7 +152,7 @@ class Decider:
         if found:
             self.findings[snapshot.run_id] = found
         if for_change:
-            subject = await self.subjects.of(self.llm, snapshot, grant)
+            subject = await self.subjects.of(self.llm, snapshot, situation, grant)
             changing = offer.to_change(CHANGES)
             offer = changing if changing.tools and subject.wants_change_too else offer
         if reply == NOT_SHOWN and not for_change:
@@ -209,7 +209,7 @@ class Decider:
                 return success(CallTool(call))
             return await self._action.choose(snapshot, situation, offer.only(tool), grant, on_text)
         offer = offer.known if fitting == NONE else offer
-        subject = await self.subjects.of(self.llm, snapshot, grant)
+        subject = await self.subjects.of(self.llm, snapshot, situation, grant)
         calculation = self._redirection.of_calculation(subject, offer, snapshot)
         from_view = subject.wants_no_change and _is_unrestricted(snapshot)
         computes = calculation is not None and subject.is_computation(likely=True) and not offer.has_others
@@ -269,7 +269,7 @@ class Decider:
         enough = grant.left.llm_calls >= _CALLS_OF_FITTING
         return await self.fitting.of(self.llm, snapshot, offer, grant) if asks and enough else ""
 
-    async def _report(self, snapshot: RunSnapshot, grant: Grant) -> str:
+    async def _report(self, snapshot: RunSnapshot, situation: Situation, grant: Grant) -> str:
         """What the tool reports whose call has just made the one change that a small model was asked for, below what was found out for
         it; "" for other runs."""
         steps = executed(snapshot)
@@ -283,7 +283,7 @@ class Decider:
         found = self.findings.get(snapshot.run_id)
         if found:
             return f"{found}\n{report}"
-        is_fact = (await self.subjects.of(self.llm, snapshot, grant)).place == MEMORY
+        is_fact = (await self.subjects.of(self.llm, snapshot, situation, grant)).place == MEMORY
         return report if is_fact or await is_for_one(self.llm, snapshot, grant) else ""
 
     def _has_only_looked(self, snapshot: RunSnapshot) -> bool:
@@ -321,7 +321,7 @@ class Decider:
         steps = executed(snapshot)
         if grant.left.llm_calls <= _REPLY_CALLS:
             return ""
-        if (await self.subjects.of(self.llm, snapshot, grant)).wants_only_change:
+        if (await self.subjects.of(self.llm, snapshot, situation, grant)).wants_only_change:
             return ""
         if all(self.offers.looks(step.step.tool_call, (Effect.PURE,)) for step in steps):
             return await computed_reply(self.llm, snapshot, turns_of(steps, MAX_RESULT_CHARS), grant)
@@ -329,17 +329,17 @@ class Decider:
 
     async def _known(self, snapshot: RunSnapshot, situation: Situation, grant: Grant) -> str:
         """The answer from general knowledge, after looks that showed none; "" if the model does not surely have one."""
-        subject = await self.subjects.of(self.llm, snapshot, grant)
+        subject = await self.subjects.of(self.llm, snapshot, situation, grant)
         if not await self.subjects.is_knowledge(subject, self.llm, snapshot, grant, nothing_else=True):
             return ""
         return await general_reply(self.llm, snapshot, situation, grant, discard_text)
 
-    async def _asking(self, snapshot: RunSnapshot, grant: Grant) -> RunSnapshot:
+    async def _asking(self, snapshot: RunSnapshot, situation: Situation, grant: Grant) -> RunSnapshot:
         """The run as one that only asks, until what is asked before its order is found."""
         asked = _is_unrestricted(snapshot) and self._redirection.can_ask(grant)
         if not asked or snapshot.run_id in self.findings:
             return snapshot
-        return await question_of(self.subjects, self.llm, snapshot, grant)
+        return await question_of(self.subjects, self.llm, snapshot, situation, grant)
 
     async def _answered(
         self,
@@ -369,7 +369,7 @@ class Decider:
         self, snapshot: RunSnapshot, situation: Situation, found: str, grant: Grant
     ) -> bool:
         """Whether what was found out is to be used for a change. A question may name a file that is missing, and nothing was found."""
-        subject = await self.subjects.of(self.llm, snapshot, grant)
+        subject = await self.subjects.of(self.llm, snapshot, situation, grant)
         makes_file = bool(found) and names_new_file(snapshot, situation)
         return makes_file or not subject.wants_no_change
 

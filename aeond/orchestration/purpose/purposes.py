@@ -1,4 +1,5 @@
-"""How probable each purpose of a request is, by the odds of two words of a small model and by the form of the request.
+"""How probable each purpose of a request is, by the odds of two words of a small model, the form of the request, and what it shares with
+what is kept here.
 
 The most likely word alone is wrong more often than all the odds together: ADR 0116 has the measurements. The weights are fitted by
 `python -m tests.eval.purposes`.
@@ -13,6 +14,7 @@ from aeond.domain.llm import LikelyToken
 from aeond.orchestration.context.statements import gives_operands, is_question, last_question, sentences
 from aeond.orchestration.prompts.decision_prompts import Question
 from aeond.orchestration.prompts.subject_prompts import INTENT, INTENT_WORDS, SUBJECT, SUBJECT_WORDS
+from aeond.orchestration.purpose.surroundings import NOTHING_AROUND, Surroundings
 from aeond.orchestration.purpose.weights import WEIGHTS
 
 _LEAST: Final = 1e-9  # the share of a word that is not among the likely tokens
@@ -34,10 +36,13 @@ ANSWERS: Final = (Purpose.KNOW, Purpose.LOOK, Purpose.COMPUTE)
 
 
 def features(
-    subject: Sequence[LikelyToken], intent: Sequence[LikelyToken], request: str
+    subject: Sequence[LikelyToken],
+    intent: Sequence[LikelyToken],
+    request: str,
+    around: Surroundings = NOTHING_AROUND,
 ) -> tuple[float, ...]:
-    """The logarithms of the words' shares of the subject and of the intent, and the form of the request, in the order of the rows of the
-    weights. All words have the same share where the question was not asked or not answered."""
+    """The logarithms of the words' shares of the subject and of the intent, the form of the request, and its surroundings, in the order of
+    the rows of the weights. All words have the same share where the question was not asked or not answered."""
     said = sentences(request)
     return (
         *_shares(subject, SUBJECT, SUBJECT_WORDS),
@@ -45,15 +50,22 @@ def features(
         float(bool(last_question(request))),
         float(any(map(is_question, said))),
         float(gives_operands(request)),
+        float(around.near_file),
+        float(around.names_new_file),
+        float(around.names_fact),
+        float(around.shares_fact),
         1.0,
     )
 
 
 def probabilities(
-    subject: Sequence[LikelyToken], intent: Sequence[LikelyToken], request: str
+    subject: Sequence[LikelyToken],
+    intent: Sequence[LikelyToken],
+    request: str,
+    around: Surroundings = NOTHING_AROUND,
 ) -> Mapping[Purpose, float]:
     """The probability of each purpose."""
-    found = features(subject, intent, request)
+    found = features(subject, intent, request, around)
     odds = [sum(x * w for x, w in zip(found, column, strict=True)) for column in zip(*WEIGHTS, strict=True)]
     highest = max(odds)
     shares = [math.exp(one - highest) for one in odds]

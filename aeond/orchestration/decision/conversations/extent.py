@@ -10,6 +10,7 @@ from typing import Final
 
 from aeond.domain.runs.budgets import Grant
 from aeond.domain.runs.run import RunSnapshot
+from aeond.domain.runs.situations import Situation
 from aeond.orchestration.context.statements import question_and_rest
 from aeond.orchestration.decision.conversations.odds import odds_of
 from aeond.orchestration.decision.conversations.subject import Subjects
@@ -25,16 +26,18 @@ async def is_for_one(llm: LLMAdapter, run: RunSnapshot, grant: Grant) -> bool:
     return await odds_of(ONE, EXTENT, llm, grant, run.text) >= _ONE_FROM
 
 
-async def question_of(subjects: Subjects, llm: LLMAdapter, run: RunSnapshot, grant: Grant) -> RunSnapshot:
+async def question_of(
+    subjects: Subjects, llm: LLMAdapter, run: RunSnapshot, situation: Situation, grant: Grant
+) -> RunSnapshot:
     """The run as one that only asks, if an order stands behind its last question: most of what stands there only says where to look or
     how to answer. Any other run as it is. Up to four calls of the grant, for what is not known yet."""
     question, rest = question_and_rest(run.text)
     if not rest:
         return run
     order, asking = (replace(run, resolved_text=part) for part in (rest, question))
-    if not (await subjects.of(llm, order, grant)).is_order:
+    if not (await subjects.of(llm, order, situation, grant)).is_order:
         return run
-    return asking if (await subjects.of(llm, asking, grant)).wants_no_change else run
+    return asking if (await subjects.of(llm, asking, situation, grant)).wants_no_change else run
 
 
 def order_of(run: RunSnapshot, found: str) -> RunSnapshot:

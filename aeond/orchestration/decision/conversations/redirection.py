@@ -80,7 +80,7 @@ class Redirection:
         """
         if spec is None or spec.effect not in CHANGES or not offer.answer or not self.can_ask(grant):
             return None
-        subject = await self.subjects.of(self.llm, run, grant)
+        subject = await self.subjects.of(self.llm, run, situation, grant)
         if not spec.for_part and subject.wants_no_change:
             return offer.without_effects(CHANGES)
         if not acts_here(spec):
@@ -125,7 +125,7 @@ class Redirection:
         if not offer.to_change(CHANGES).tools or not self.can_ask(grant):
             return None
         return await self._to_change(
-            await self.subjects.of(self.llm, run, grant), offer, run, situation, grant
+            await self.subjects.of(self.llm, run, situation, grant), offer, run, situation, grant
         )
 
     async def _to_change(

@@ -13,6 +13,7 @@ from typing import Final
 from aeond.domain.llm import LikelyToken
 from aeond.domain.runs.budgets import Grant
 from aeond.domain.runs.run import RunSnapshot
+from aeond.domain.runs.situations import Situation
 from aeond.frozen import frozen
 from aeond.orchestration.context.statements import is_question, last_question, sentences
 from aeond.orchestration.decision.conversations.odds import first_tokens, is_answered, log_odds
@@ -33,6 +34,7 @@ from aeond.orchestration.prompts.subject_prompts import (
     TALKS,
 )
 from aeond.orchestration.purpose.purposes import ANSWERS, Purpose, probabilities
+from aeond.orchestration.purpose.surroundings import NOTHING_AROUND, Surroundings, surroundings_of
 from aeond.ports import LLMAdapter
 
 # Log-odds against all other subjects, chosen on the sets of strangers.
@@ -146,10 +148,15 @@ class Subject:
         return sum(self.purposes.get(one, 0.0) for one in purposes)
 
 
-def subject_of(likely: tuple[LikelyToken, ...], intent: tuple[LikelyToken, ...], request: str) -> Subject:
+def subject_of(
+    likely: tuple[LikelyToken, ...],
+    intent: tuple[LikelyToken, ...],
+    request: str,
+    around: Surroundings = NOTHING_AROUND,
+) -> Subject:
     """The subject of a request with the probabilities of what is wanted by it."""
     named = is_answered(likely, SUBJECT)
-    return Subject(likely, intent, probabilities(likely, intent, request) if named else {})
+    return Subject(likely, intent, probabilities(likely, intent, request, around) if named else {})
 
 
 class Subjects:
@@ -162,7 +169,7 @@ class Subjects:
         # Log-odds that the person only talks, by run and request.
         self._talks: LastRuns[tuple[str, str], float] = LastRuns()
 
-    async def of(self, llm: LLMAdapter, run: RunSnapshot, grant: Grant) -> Subject:
+    async def of(self, llm: LLMAdapter, run: RunSnapshot, situation: Situation, grant: Grant) -> Subject:
         """The subject of the run's request, for one or two calls of the grant if it is not known yet; one without likely tokens if the
         model gives none."""
         request = run.text
@@ -171,7 +178,8 @@ class Subjects:
             return known
         likely = await first_tokens(SUBJECT, llm, grant, request)
         asks = Subject(likely).may_not_ask(request)
-        subject = subject_of(likely, await first_tokens(INTENT, llm, grant, request) if asks else (), request)
+        intent = await first_tokens(INTENT, llm, grant, request) if asks else ()
+        subject = subject_of(likely, intent, request, surroundings_of(run, situation))
         if likely:  # a model that failed is asked again
             self._known[run.run_id, request] = subject
         return subject

@@ -11,6 +11,7 @@ from aeond.capabilities.tools.registry import Registry
 from aeond.domain.llm import LikelyToken
 from aeond.domain.plans.plan import PlanStep, StepState
 from aeond.domain.runs.run import RunSnapshot
+from aeond.domain.runs.situations import Situation
 from aeond.domain.tools import Effect, Recovery, ToolCall
 from aeond.orchestration.decision.conversations.subject import Subjects, subject_of
 from aeond.orchestration.decision.decider import Decider
@@ -193,8 +194,8 @@ def test_words_that_name_no_subject_do_not_count(
         (-0.8, -1.0, False, 2),  # and the answer is not known
         (-0.1, -1.0, True, 2),  # the word alone says enough, unless the answer is surely not known
         (-0.1, -6.0, False, 2),
-        (-1.2, -0.03, True, 2),  # the word is against it, and there surely is an answer
-        (-1.2, -0.2, False, 2),
+        (-1.0, -0.03, True, 2),  # the word is against it, and there surely is an answer
+        (-1.0, -0.4, False, 2),
         (-4.0, -0.01, False, 1),  # it is about something else
     ],
 )
@@ -210,7 +211,7 @@ async def test_general_knowledge_is_what_the_model_can_answer(
     )
     subjects, run = Subjects(), run_of(request="Where is it?")
     for _ in range(2):
-        subject = await subjects.of(llm, run, grant())
+        subject = await subjects.of(llm, run, Situation(), grant())
         assert await subjects.is_knowledge(subject, llm, run, grant()) is expected
     assert len(llm.requests) == calls
 
@@ -220,15 +221,15 @@ async def test_a_request_is_asked_about_once() -> None:
     asked for again."""
     llm = says({"text": "do", "likely": {"do": -0.1}, "times": 0})
     subjects, run = Subjects(), run_of(request="Keep it.")
-    assert (await subjects.of(llm, run, grant(1))).wants_change
-    assert (await subjects.of(llm, run, grant(0))).wants_change
+    assert (await subjects.of(llm, run, Situation(), grant(1))).wants_change
+    assert (await subjects.of(llm, run, Situation(), grant(0))).wants_change
     assert len(llm.requests) == 1
-    await subjects.of(llm, replace(run, resolved_text="it"), grant(1))
+    await subjects.of(llm, replace(run, resolved_text="it"), Situation(), grant(1))
     assert str(llm.requests[-1].messages[-1].content) == "Request: it"
     for number in range(MAX_RUNS):
-        await subjects.of(llm, replace(run, run_id=f"other {number}"), grant(1))
-    await subjects.of(llm, run, grant(1))
+        await subjects.of(llm, replace(run, run_id=f"other {number}"), Situation(), grant(1))
+    await subjects.of(llm, run, Situation(), grant(1))
     assert len(llm.requests) == MAX_RUNS + 3
     silent = Subjects()
-    assert not (await silent.of(llm, run, grant(0))).wants_change
-    assert (await silent.of(llm, run, grant(1))).wants_change
+    assert not (await silent.of(llm, run, Situation(), grant(0))).wants_change
+    assert (await silent.of(llm, run, Situation(), grant(1))).wants_change

@@ -4,14 +4,10 @@ One word for what the request needs, and one for where something is to be done, 
 actions: ADR 0094 and ADR 0099 have the measurements. Models with native tool calls are not asked.
 """
 
-from collections.abc import Set as AbstractSet
-
-from aeond.domain.names import words_of
 from aeond.domain.runs.budgets import Grant
 from aeond.domain.runs.run import RunSnapshot
 from aeond.domain.runs.situations import Situation
 from aeond.domain.tools import Effect, ToolSpec
-from aeond.domain.values import display_json
 from aeond.frozen import frozen
 from aeond.orchestration.context.new_files import names_file, names_new_file
 from aeond.orchestration.context.statements import gives_operands, last_question
@@ -19,6 +15,7 @@ from aeond.orchestration.decision.conversations.place import EFFECTS, place_of
 from aeond.orchestration.decision.conversations.subject import Subject, Subjects
 from aeond.orchestration.decision.interfaces import CHANGES, GiveAnswer, Offer, acts_here
 from aeond.orchestration.prompts.subject_prompts import FILE, MEMORY, WORLD
+from aeond.orchestration.purpose.surroundings import surroundings_of
 from aeond.ports import LLMAdapter
 
 
@@ -147,18 +144,11 @@ class Redirection:
 def _place_in(subject: Subject, run: RunSnapshot, situation: Situation) -> str:
     """Where something is surely to be done: in the memory, too, where a change is wanted of a fact in view that the request names, and it
     names no file. A fact that only shares a word with the request may be what is to be changed in place of a file."""
-    said = set(words_of(run.text))
-    facts = [(set(words_of(name)), set(words_of(display_json(value)))) for name, value in situation.facts]
-    named = any(_is_named(name, value, said) for name, value in facts)
-    if named and subject.wants_change and not subject.is_beyond and not _names_any_file(run, situation):
+    around = surroundings_of(run, situation)
+    changes = around.names_fact and subject.wants_change and not subject.is_beyond
+    if changes and not _names_any_file(run, situation):
         return MEMORY
-    shared = any(name & said for name, _ in facts)
-    return "" if subject.place == FILE and shared else subject.place
-
-
-def _is_named(name: AbstractSet[str], value: AbstractSet[str], said: AbstractSet[str]) -> bool:
-    """Whether all words of a fact's name are said, or one of them and its value."""
-    return name <= said or (bool(name & said) and bool(value) and value <= said)
+    return "" if subject.place == FILE and around.shares_fact else subject.place
 
 
 def _names_any_file(run: RunSnapshot, situation: Situation) -> bool:

@@ -4,6 +4,7 @@ import pytest
 
 from aeond.domain.llm import LikelyToken
 from aeond.orchestration.purpose.purposes import Purpose, features, probabilities
+from aeond.orchestration.purpose.surroundings import Surroundings
 from aeond.orchestration.purpose.weights import WEIGHTS
 from tests.support.deciders import words
 
@@ -47,6 +48,16 @@ def test_the_form_of_a_request_counts() -> None:
     said = tokens(files=0.6, do=0.4)
     order, question = (probabilities(said, (), one)[Purpose.LOOK] for one in (ORDER, QUESTION))
     assert question > order
+
+
+def test_surroundings_count() -> None:
+    """Of the same words a fact that the request names makes a statement likelier, and a new file a change of files."""
+    said = tokens(do=0.9, edit=0.5, tell=0.5)
+    plain = probabilities(said, said, ORDER)
+    named = probabilities(said, said, ORDER, Surroundings(names_fact=True, shares_fact=True))
+    new = probabilities(said, said, ORDER, Surroundings(names_new_file=True))
+    assert named[Purpose.TELL] > plain[Purpose.TELL] > new[Purpose.TELL]
+    assert new[Purpose.EDIT] > plain[Purpose.EDIT] > named[Purpose.EDIT]
 
 
 def test_each_feature_has_a_weight_for_each_purpose() -> None:

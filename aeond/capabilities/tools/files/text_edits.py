@@ -5,7 +5,6 @@ format of a file: a list goes on with its markers, a table with its columns, and
 """
 
 import codecs
-import csv
 import difflib
 import json
 import re
@@ -14,6 +13,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import Any, Final
 
+from aeond.capabilities.tools.files.table_rows import as_rows, changed_row, odd_row
 from aeond.domain.names import folded
 from aeond.errors import ToolError
 from aeond.frozen import frozen
@@ -34,12 +34,7 @@ _PUNCTUATION: Final = " \t.,;:"
 _LIST_ITEM: Final = re.compile(
     r"(?P<indent>\s*)(?:(?P<bullet>[-*+\u2022])|(?P<number>\d+)(?P<dot>[.)]))(?P<space>\s+)(?P<box>\[[ xX]?\]\s+)?\S"
 )
-_PLAIN_NUMBER: Final = re.compile(r"-?\d+(?:\.\d+)?")
-_MEASURED: Final = re.compile(r"(-?\d+(?:\.\d+)?)\s+([^\W\d_]{3,12})")
-_UNIT_CHARS: Final = 3  # in which a unit and the name of its column agree: euros, price_eur
-_MIN_ROWS: Final = 3  # the header, and rows that show what a column holds
 _READERS: Final[Mapping[str, Callable[[str], Any]]] = {".json": json.loads, ".toml": tomllib.loads}
-_DELIMITERS: Final[Mapping[str, str]] = {".csv": ",;\t", ".tsv": "\t"}
 
 
 @frozen
@@ -76,7 +71,7 @@ class Replacement:
 
 @frozen
 class Addition:
-    """Lines at the end; below a list in prose, with its markers."""
+    """Lines at the end; below a list in prose, with its markers. A row that changes one cell of another takes its place."""
 
     text: str
 
@@ -118,7 +113,9 @@ def _replaced(text: str, old: str, new: str, path: str) -> tuple[str, str]:
 
 def _appended(text: str, addition: str, path: str) -> tuple[str, str]:
     lines = with_line_breaks(addition, path)
-    added = _broken_like(text, _as_rows(text, _listed(text, lines, path), path))
+    added = _broken_like(text, as_rows(text, _listed(text, lines, path), path))
+    if row := changed_row(text, added, path):
+        return _replaced(text, row, added.rstrip("\r\n"), path)
     line_break = _line_break(text)
     before = "" if not text or text.endswith("\n") else line_break
     after = "" if added.endswith("\n") else line_break
@@ -158,35 +155,6 @@ def _listed(text: str, addition: str, path: str) -> str:
         f"{item['indent']}{marker}{item['space']}{box}{line.strip()}"
         for marker, line in zip(markers, lines, strict=True)
     )
-
-
-def _as_rows(text: str, addition: str, path: str) -> str:
-    """Rows of a table in the form of its rows: without spaces around the cells, and, in a column of plain numbers, without the
-    unit that the name of the column says."""
-    for delimiter in _DELIMITERS.get(PurePosixPath(path).suffix.lower(), ""):
-        rows = _rows(text, delimiter)
-        widths = set(map(len, rows))
-        if len(rows) < _MIN_ROWS or len(widths) != 1 or widths == {1} or '"' in text + addition:
-            continue
-        if any(cell != cell.strip() for row in rows for cell in row):
-            return addition
-        added = [line.split(delimiter) for line in addition.rstrip("\r\n").splitlines()]
-        if {*map(len, added)} != widths:
-            return addition
-        units = [
-            name.casefold() if all(map(_PLAIN_NUMBER.fullmatch, column)) else ""
-            for name, *column in zip(*rows, strict=True)
-        ]
-        return "\n".join(
-            delimiter.join(_without_unit(cell.strip(), unit) for cell, unit in zip(cells, units, strict=True))
-            for cells in added
-        )
-    return addition
-
-
-def _without_unit(cell: str, column: str) -> str:
-    measured = _MEASURED.fullmatch(cell)
-    return measured[1] if measured and measured[2][:_UNIT_CHARS].casefold() in column else cell
 
 
 def _without_marker(line: str, item: re.Match[str], numbers: Collection[str]) -> str:
@@ -229,7 +197,7 @@ def _keep_format(before: str, after: str, path: str) -> None:
     if reader is not None and _problem(reader, before) == "":
         problem = _problem(reader, after)
     else:
-        problem = _odd_row(before, after, _DELIMITERS.get(suffix, ""))
+        problem = odd_row(before, after, path)
     if problem:
         raise ToolError(f"{path!r:.200} would be broken: {problem:.300}", reason="FORMAT_BROKEN")
 
@@ -241,33 +209,6 @@ def _problem(reader: Callable[[str], Any], text: str) -> str:
     except (ValueError, RecursionError) as error:
         return str(error) or "it is nested too deeply"
     return ""
-
-
-def _odd_row(before: str, after: str, delimiters: str) -> str:
-    """The first new line whose number of fields differs from that of the unchanged header, with both numbers."""
-    header = before.partition("\n")[0]
-    if header != after.partition("\n")[0]:
-        return ""
-    for delimiter in delimiters:
-        widths = set(map(len, _rows(before, delimiter)))
-        if len(widths) != 1 or widths == {1}:
-            continue
-        (width,) = widths
-        odd = next((row for row in _rows(after, delimiter) if len(row) != width), None)
-        if odd is None:
-            return ""
-        return (
-            f"a line has {len(odd)} fields, its header {width} ({header.strip()}): {delimiter.join(odd):.100}"
-        )
-    return ""
-
-
-def _rows(text: str, delimiter: str) -> Sequence[Sequence[str]]:
-    """The rows of the table; none if it has a field that is too long to read."""
-    try:
-        return [row for row in csv.reader(text.splitlines(), delimiter=delimiter) if row]
-    except csv.Error:
-        return ()
 
 
 def _shown_lines(lines: Sequence[bytes]) -> list[str]:

@@ -334,24 +334,6 @@ async def test_a_run_that_cannot_be_resumed_is_reported(tmp_path: Path) -> None:
     assert created in reborn.scheduler.refused[0]
 
 
-async def test_a_damaged_run_is_reported(tmp_path: Path) -> None:
-    """A run whose events cannot be read from a damaged page is named, and others go on."""
-
-    class Damaged(InMemoryJournal):
-        async def read(self, run_id: str, after_seq: int = 0, limit: int = 256) -> Sequence[Event]:
-            if run_id == "damaged":
-                raise StoreError("the journal is damaged", reason="JOURNAL_CORRUPT")
-            return await super().read(run_id, after_seq, limit)
-
-    world = World(tmp_path, journal=Damaged())
-    await world.journal.append([Event("damaged", 1, 0.0, 0.0, RunCreated(asking(), Budget()))])
-    async with world.working():
-        other = await world.runs.create(asking(), ONE_STEP, NO_BOUNDS)
-        with anyio.fail_after(60):
-            assert (await world.ended(other.run_id)).state is RunState.SUCCEEDED
-    assert world.scheduler.refused == ("the journal is damaged",)
-
-
 async def _created_but_broken(world: World) -> Event:
     """A run in the journal whose second event cannot follow its first."""
     first = Event("broken", 1, 0.0, 0.0, RunCreated(asking(), Budget()))

@@ -37,6 +37,6 @@ def surroundings_of(run: RunSnapshot, situation: Situation) -> Surroundings:
         (frozenset(words_of(name)), frozenset(words_of(display_json(value))))
         for name, value in situation.facts
     ]
-    named = any(name <= said or (name & said and value and value <= said) for name, value in facts)
+    named = any(name & said and (name <= said or (value and value <= said)) for name, value in facts)
     shared = any(len(word) >= _SHORTEST for name, _ in facts for word in name & said)
     return Surroundings(bool(situation.nearest), names_new_file(run, situation), named, shared)

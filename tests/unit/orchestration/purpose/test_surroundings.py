@@ -31,6 +31,11 @@ def test_a_near_file_counts() -> None:
     assert surroundings_of(run_of(request="Dear ones?"), near) == Surroundings(near_file=True)
 
 
+def test_a_name_without_words_is_never_named() -> None:
+    """A fact whose name has no letter or digit is in no request."""
+    assert surroundings_of(run_of(request="Is it on?"), Situation(facts=(("!", "Ida"),))) == NOTHING_AROUND
+
+
 def test_short_words_are_not_shared() -> None:
     """A word of two letters says nothing about a fact."""
     assert (

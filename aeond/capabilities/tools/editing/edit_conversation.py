@@ -7,7 +7,6 @@ ADR 0091 has the measurements.
 
 import os
 from collections.abc import Sequence
-from pathlib import PurePosixPath
 from typing import Final
 
 from aeond.capabilities.tools.files.contained_files import ContainedFiles
@@ -92,7 +91,7 @@ class EditConversation:
         named = names_of([line for line in dict.fromkeys(shown) if any(map(str.isalnum, line))])
         if not named or sum(map(len, shown)) > MAX_SHOWN_CHARS:
             return None
-        return CompositionView("\n".join([f"{path}:", *shown]), _schema(named, path))
+        return CompositionView("\n".join([f"{path}:", *shown]), _schema(named))
 
 
 def shown_lines(lines: Sequence[str], path: str, request: str) -> Sequence[str]:
@@ -118,11 +117,8 @@ def names_of(lines: Sequence[str]) -> Sequence[str]:
     return [text if texts.count(text) == 1 else line for line, text in zip(lines, texts, strict=True)]
 
 
-def _schema(lines: Sequence[str], path: str) -> JsonObject:
-    """Changes of these lines, and additions unless nothing may stand behind the end of such a file."""
+def _schema(lines: Sequence[str]) -> JsonObject:
     line: JsonObject = {"enum": list(lines)}
-    kinds = [{"replace": line, "with": _TEXT}, {"remove": line}]
-    if PurePosixPath(path).suffix.lower() != ".json":
-        kinds.append({"add": _TEXT})
+    kinds = ({"replace": line, "with": _TEXT}, {"remove": line}, {"add": _TEXT})
     changes = {"anyOf": [closed_object(kind) for kind in kinds]}
     return {"type": "array", "minItems": 1, "maxItems": MAX_CHANGES, "items": changes}

@@ -79,12 +79,12 @@ class Addition:
 def edit_text(content: bytes, changes: Sequence[Replacement | Addition], path: str) -> Edit:
     """Makes the changes in turn.
 
-    `old` is found exactly, else with other spacing and case. Of several places the one that is a whole word or a
+    Lines behind a JSON document are left out where something else is changed. `old` is found exactly, else with other spacing and case. Of several places the one that is a whole word or a
     whole line counts. Raises ToolError: TEXT_NOT_FOUND, with the nearest lines as candidates; TEXT_AMBIGUOUS, with the
     lines; NOT_TEXT; FORMAT_BROKEN.
     """
     text = before = _decoded(content, path)
-    notes = []
+    changes, notes = _without_lines_behind(text, changes, path)
     for change in changes:
         text, note = (
             _appended(text, change.text, path)
@@ -94,6 +94,18 @@ def edit_text(content: bytes, changes: Sequence[Replacement | Addition], path: s
         notes.append(note)
     _keep_format(before, text, path)
     return Edit(_encoded_like(before, text, path), "\n".join(notes))
+
+
+def _without_lines_behind(
+    text: str, changes: Sequence[Replacement | Addition], path: str
+) -> tuple[Sequence[Replacement | Addition], list[str]]:
+    """The changes, and a note on those that are left out: lines behind the end of a JSON document, beside other changes. They can
+    only break it, and are what a model wants to say to a person."""
+    others = [change for change in changes if isinstance(change, Replacement)]
+    suffix = PurePosixPath(path).suffix.lower()
+    if not others or len(others) == len(changes) or suffix != ".json" or _problem(json.loads, text):
+        return changes, []
+    return others, ["nothing added: no text may follow a JSON document"]
 
 
 def _replaced(text: str, old: str, new: str, path: str) -> tuple[str, str]:

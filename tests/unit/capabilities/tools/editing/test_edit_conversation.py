@@ -53,17 +53,6 @@ async def test_the_file_is_in_view_and_its_lines_are_values(tmp_path: Path) -> N
         assert not admits(view, wrong)
 
 
-async def test_nothing_is_added_behind_a_json_document(tmp_path: Path) -> None:
-    """In a JSON file lines are replaced and removed: what stands behind its end would break it."""
-    (tmp_path / "list.json").write_text('{\n  "rope": 2\n}\n', encoding="utf-8")
-    conversation = EditConversation(ContainedFiles(resolve_in_kernel), WorkerThreads(), lambda *_: True)
-    context = replace(CONTEXT, workspace=str(tmp_path))
-    view = await conversation.view({"path": "list.json"}, context, "three ropes")
-    assert view is not None
-    assert admits(view, [{"replace": '  "rope": 2', "with": '  "rope": 3'}])
-    assert not admits(view, [{"add": '"rope": 3'}])
-
-
 def test_equal_list_items_keep_their_markers() -> None:
     """A list item whose text is that of another line is named with its marker."""
     assert names_of(["# Week", "- [ ] swim", "- [x] read", "* swim"]) == [

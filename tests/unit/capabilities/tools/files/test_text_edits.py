@@ -296,3 +296,19 @@ def test_escaped_breaks_become_lines_where_nothing_else_can_be_meant(
 ) -> None:
     """The two characters of an escaped break become a break in prose without breaks, and stay in code and paths."""
     assert with_line_breaks(text, path) == meant
+
+
+def test_lines_behind_a_json_document_are_left_out() -> None:
+    """Beside another change the report says so and they are not written; alone they are refused, and so is a change that breaks it."""
+    document = b'{\n  "due": "May"\n}\n'
+    june = Replacement('  "due": "May"', '  "due": "June"')
+    edited = edit_text(document, [june, Addition("That is a month later.")], "order.json")
+    assert edited.content == document.replace(b"May", b"June")
+    assert edited.change.splitlines() == [
+        "nothing added: no text may follow a JSON document",
+        'now: "due": "June"',
+    ]
+    for wrong in ([Addition("A month later.")], [Replacement("}", "]"), Addition("A month later.")]):
+        with pytest.raises(ToolError) as refused:
+            edit_text(document, wrong, "order.json")
+        assert refused.value.reason == "FORMAT_BROKEN"

@@ -4,7 +4,7 @@ In the conversation of a decision a small model writes such an argument from mem
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import field, replace
 from typing import Final
 
 from aeond.domain.llm import LLMRequest
@@ -25,6 +25,7 @@ from aeond.orchestration.decision.conversations.update import overwrites
 from aeond.orchestration.decision.interfaces import CHANGES
 from aeond.orchestration.decision.results import results_length, turns_of
 from aeond.orchestration.decision.schema import ANSWER
+from aeond.orchestration.last_runs import LastRuns
 from aeond.orchestration.prompts.decision_prompts import composing_messages
 from aeond.orchestration.repair.strict_json import read_json
 from aeond.ports import LLMAdapter, ToolInvoker, Validator
@@ -36,12 +37,14 @@ SECONDS: Final = 300.0
 
 @frozen
 class Composer:
-    """Asks one model; a call that it completes costs one call of the grant."""
+    """Asks one model; a call that it completes costs one call of the grant. What it did not write in a run it is not asked for again: it would
+    write the same."""
 
     llm: LLMAdapter
     invoker: ToolInvoker
     validator: Validator
     compute: Computes = computes_nothing
+    unwritten: LastRuns[tuple[str, str, str], None] = field(default_factory=LastRuns)  # by run, tool and view
 
     async def shows(self, call: ToolCall, run: RunSnapshot) -> bool:
         """Whether there is something to be shown for the call."""
@@ -75,6 +78,9 @@ class Composer:
         fitted = await fit_prompt(self.llm, build, longest, room)
         if fitted.value is None:
             return None
+        asked = (run.run_id, spec.name, str(fitted.value.messages[-1].content))
+        if asked in self.unwritten:
+            return None
         request = LLMRequest(
             fitted.value.messages,
             max_tokens=composition.max_tokens,
@@ -82,7 +88,8 @@ class Composer:
             fixed=True,
             deadline_seconds=SECONDS,
         )
-        written = read_json(await BudgetedLLM(self.llm, grant).text(request))
+        text = await BudgetedLLM(self.llm, grant).text(request)
+        written = read_json(text)
         several = as_object(written.value)  # perhaps with members that only lead to the arguments
         values = {name: several.get(name) for name in spec.composed}
         if len(spec.composed) == 1:
@@ -92,6 +99,8 @@ class Composer:
             values = {name: evaluated(value, self.compute, known) for name, value in values.items()}
         whole = replace(call, arguments={**call.arguments, **values})
         if not written.ok or self.validator.validate_tool_call(whole, spec):
+            if text:  # a model that failed is asked again
+                self.unwritten[asked] = None
             return None
         if spec.effect is not Effect.MEMORY or grant.left.llm_calls < 1:
             return whole

@@ -92,6 +92,24 @@ async def test_a_change_that_cannot_be_written_is_refused(written: object) -> No
     assert "change" not in str(llm.requests[-1].schema)
 
 
+@pytest.mark.parametrize(("written", "times"), [({"json": [3]}, 1), ({"text": ""}, 2)])
+async def test_what_was_not_written_is_not_asked_for_again(written: dict[str, object], times: int) -> None:
+    """The same conversation of a run is held once, unless the model has failed in it."""
+    rules = (
+        Rule.model_validate({"contains": "Say what changes.", "times": 0, **written}),
+        Rule.model_validate({"json": {"change": {"path": "list"}}, "times": 1}),
+        Rule.model_validate({"json": {"cannot": "No."}, "times": 1}),
+        Rule.model_validate({"json": {"change": {"path": "list"}}, "times": 1}),
+        Rule.model_validate({"json": {"cannot": "No."}}),
+    )
+    tools = registry()
+    tools.register(WholeTool(CHANGE))
+    decider, llm = decider_of(rules, tools, FACTS, Composing({}, ("list",), SHOWN))
+    for _ in range(2):
+        await decider.choose(run_of(request="drop b"), grant(), discard_text)
+    assert sum("Say what changes." in str(one.messages[0].content) for one in llm.requests) == times
+
+
 async def test_a_look_that_cannot_be_written_gives_way_to_another_action() -> None:
     """A tool that changes nothing is left out, and another action is chosen."""
     look = replace(CHANGE, effect=Effect.READ)

@@ -308,7 +308,8 @@ def test_lines_behind_a_json_document_are_left_out() -> None:
         "nothing added: no text may follow a JSON document",
         'now: "due": "June"',
     ]
-    for wrong in ([Addition("A month later.")], [Replacement("}", "]"), Addition("A month later.")]):
+    alone: list[Replacement | Addition] = [Addition("A month later.")]
+    for wrong in (alone, [Replacement("}", "]"), *alone]):
         with pytest.raises(ToolError) as refused:
             edit_text(document, wrong, "order.json")
         assert refused.value.reason == "FORMAT_BROKEN"

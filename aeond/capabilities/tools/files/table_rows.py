@@ -1,4 +1,4 @@
-"""Rows of tables in text files: the form of a new one, the one that it changes, and whether all fit their header."""
+"""Rows of tables in text files: the form of a new one, and whether all fit their header."""
 
 import csv
 import re
@@ -11,7 +11,6 @@ _MEASURED: Final = re.compile(r"(-?\d+(?:\.\d+)?)\s+([^\W\d_]{3,12})")
 _UNIT_CHARS: Final = 3  # in which a unit and the name of its column agree: euros, price_eur
 _MIN_ROWS: Final = 3  # the header, and rows that show what a column holds
 _DELIMITERS: Final[Mapping[str, str]] = {".csv": ",;\t", ".tsv": "\t"}
-_MIN_COLUMNS: Final = 4  # of rows that are the same but for one cell
 
 
 def as_rows(text: str, addition: str, path: str) -> str:
@@ -36,25 +35,6 @@ def as_rows(text: str, addition: str, path: str) -> str:
             for cells in added
         )
     return addition
-
-
-def changed_row(text: str, addition: str, path: str) -> str:
-    """The row of which the added one changes a single cell; "" if there is none.
-
-    Both begin with the same name, which no other row has: a second row for it would contradict the first. Small models add the row again
-    where they are to change it. Dates and numbers are no names: of these a table may well have two.
-    """
-    for delimiter in _delimiters(path):
-        (header, *others), added = _rows(text, delimiter) or [[]], _rows(addition, delimiter)
-        names = [row[0] for row in others]
-        if len(added) != 1 or len(header) < _MIN_COLUMNS or names.count(added[0][0]) != 1:
-            continue
-        row = others[names.index(added[0][0])]
-        differing = sum(one != other for one, other in zip(row, added[0], strict=False))
-        named = re.search(r"[^\W\d_]", row[0]) is not None
-        if named and len(row) == len(added[0]) == len(header) and differing == 1:
-            return next((line for line in text.splitlines() if [*_rows(line, delimiter)] == [row]), "")
-    return ""
 
 
 def _without_unit(cell: str, column: str) -> str:

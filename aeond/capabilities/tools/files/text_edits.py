@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import Any, Final
 
-from aeond.capabilities.tools.files.table_rows import as_rows, changed_row, odd_row
+from aeond.capabilities.tools.files.table_rows import as_rows, odd_row
 from aeond.domain.names import folded
 from aeond.errors import ToolError
 from aeond.frozen import frozen
@@ -71,7 +71,7 @@ class Replacement:
 
 @frozen
 class Addition:
-    """Lines at the end; below a list in prose, with its markers. A row that changes one cell of another takes its place."""
+    """Lines at the end; below a list in prose, with its markers."""
 
     text: str
 
@@ -79,7 +79,8 @@ class Addition:
 def edit_text(content: bytes, changes: Sequence[Replacement | Addition], path: str) -> Edit:
     """Makes the changes in turn.
 
-    Lines behind a JSON document are left out where something else is changed. `old` is found exactly, else with other spacing and case. Of several places the one that is a whole word or a
+    Lines behind a JSON document are left out where something else is changed, and the report says so. `old` is found
+    exactly, else with other spacing and case. Of several places the one that is a whole word or a
     whole line counts. Raises ToolError: TEXT_NOT_FOUND, with the nearest lines as candidates; TEXT_AMBIGUOUS, with the
     lines; NOT_TEXT; FORMAT_BROKEN.
     """
@@ -126,8 +127,6 @@ def _replaced(text: str, old: str, new: str, path: str) -> tuple[str, str]:
 def _appended(text: str, addition: str, path: str) -> tuple[str, str]:
     lines = with_line_breaks(addition, path)
     added = _broken_like(text, as_rows(text, _listed(text, lines, path), path))
-    if row := changed_row(text, added, path):
-        return _replaced(text, row, added.rstrip("\r\n"), path)
     line_break = _line_break(text)
     before = "" if not text or text.endswith("\n") else line_break
     after = "" if added.endswith("\n") else line_break

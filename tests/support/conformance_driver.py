@@ -32,8 +32,8 @@ def main(command: str, *words: str) -> int:
                     client.answer_run(run_id, json.loads(answer))
                 case "cancel", (run_id, reason):
                     client.cancel_run(run_id, reason)
-                case "serve", ():
-                    conformance_tools.serve()
+                case "serve", limit_seconds:
+                    conformance_tools.serve(*map(float, limit_seconds))
                 case _:
                     return 2
     except AeondError as error:

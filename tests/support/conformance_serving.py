@@ -31,6 +31,7 @@ class ServingCase(Case):
     """A case of a client that serves tools."""
 
     happens: str = ""
+    limit: float = 0.0
 
 
 SERVING = tuple(ServingCase(command="serve", **case) for case in cases_of("serving"))
@@ -77,11 +78,14 @@ class Serving:
 
 
 @contextmanager
-def serving(stub: Stub, socket: Path) -> Iterator[Serving]:
-    """A driver that has been started, and that must end in good order: silent, with 0, and its tools gone with it."""
+def serving(stub: Stub, socket: Path, limit: float = 0.0) -> Iterator[Serving]:
+    """A driver that has been started, and that must end in good order: silent, with 0, and its tools gone with it.
+
+    `limit` is the time limit of its suite_hold.
+    """
     with tempfile.TemporaryFile() as stderr:
         program = subprocess.Popen(
-            stub.command("serve"),
+            stub.command("serve", *([str(limit)] if limit else [])),
             env=environment(AEOND_SOCKET=str(socket)),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -128,7 +132,7 @@ def happen(case: ServingCase, stub: Stub, daemon: DaemonProcess, folder: Path) -
 def _orderly(
     case: ServingCase, stub: Stub, daemon: DaemonProcess, client: Client, proxy: CuttingProxy | None = None
 ) -> None:
-    with serving(stub, proxy.path if proxy else daemon.socket) as served:
+    with serving(stub, proxy.path if proxy else daemon.socket, case.limit) as served:
         assert sorted(served.line("serving")["serving"]) == list(TOOLS)
         match case.happens:
             case "calls":
@@ -186,6 +190,7 @@ def _turns(case: ServingCase, served: Serving, client: Client) -> None:
 
 
 def _cancel(case: ServingCase, served: Serving, client: Client) -> None:
+    assert client.get_tool("suite_hold").timeout_seconds == case.limit
     run, began = _begun(case, served, client)
     client.cancel_run(run.run_id)
     served.must_have_cancelled(began)

@@ -37,7 +37,6 @@ def suite_flood() -> str:
     return "x" * FLOOD_BYTES
 
 
-@tool(effect="write_outside")
 def suite_hold(context: CallContext) -> dict[str, str]:
     """Waits for the word release."""
     released = threading.Event()
@@ -53,9 +52,10 @@ def suite_hold(context: CallContext) -> dict[str, str]:
     return {"held": context.call_id}
 
 
-def serve() -> None:
-    """Serves until SIGINT."""
-    tools = [suite_echo, suite_refuse, suite_break, suite_flood, suite_hold]
+def serve(limit_seconds: float = 0.0) -> None:
+    """Serves until SIGINT. A call of suite_hold has this time limit, without one that of the daemon."""
+    hold = tool(effect="write_outside", timeout_seconds=limit_seconds)(suite_hold)
+    tools = [suite_echo, suite_refuse, suite_break, suite_flood, hold]
     with suppress(KeyboardInterrupt), ServedTools(tools, source="suite", max_calls=2) as served:
         _print({"serving": [tool.spec.name for tool in tools]})
         threading.Thread(target=_release, daemon=True).start()

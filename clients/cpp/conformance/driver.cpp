@@ -1,7 +1,7 @@
 // The program that the conformance suite runs; docs/clients.md has its results.
 //
 //     driver ask REQUEST_JSON | watch RUN_ID AFTER_SEQ | answer RUN_ID ANSWER_JSON | cancel RUN_ID REASON
-//     driver serve
+//     driver serve [SECONDS]
 //
 // Prints each event, or the error, as a line of JSON.
 #include <aeond/client.hpp>
@@ -37,7 +37,7 @@ int main(int count, char** given) {
     } else if (words.at(0) == "cancel") {
       client.cancel(words.at(1), words.at(2));
     } else if (words.at(0) == "serve") {
-      serve(client);
+      serve(client, words.size() > 1 ? std::stod(words.at(1)) : 0);
     }
   } catch (const aeond::Error& error) {
     // Reasons and fields are words without characters that JSON escapes.

@@ -56,7 +56,7 @@ void block_interrupts() {
   pthread_sigmask(SIG_BLOCK, &interrupts, nullptr);
 }
 
-void serve(aeond::Client& client) {
+void serve(aeond::Client& client, double limit_seconds) {
   using namespace aeond::api::v1;
   auto echo = tool("suite_echo", EFFECT_READ, [](const aeond::ToolCall& call) { return call.arguments_json; });
   echo.spec.set_input_schema_json(
@@ -68,6 +68,8 @@ void serve(aeond::Client& client) {
                      [](const aeond::ToolCall&) -> std::string { throw std::runtime_error("broken"); });
   auto flood = tool("suite_flood", EFFECT_READ,
                     [](const aeond::ToolCall&) { return '"' + std::string(20 << 20, 'x') + '"'; });
+  auto waiting = tool("suite_hold", EFFECT_WRITE_OUTSIDE, hold);
+  waiting.spec.set_timeout_seconds(limit_seconds);
   aeond::ServeOptions options;
   options.source = "suite";
   options.max_calls = 2;
@@ -78,7 +80,7 @@ void serve(aeond::Client& client) {
     for (const auto& name : names) list += (list.empty() ? "\"" : ",\"") + name + "\"";
     std::cout << "{\"serving\":[" << list << "]}" << std::endl;
   };
-  aeond::ToolServer server(client, {echo, refuse, broken, flood, tool("suite_hold", EFFECT_WRITE_OUTSIDE, hold)}, options);
+  aeond::ToolServer server(client, {echo, refuse, broken, flood, waiting}, options);
   std::thread(release).detach();
   std::thread stopping([&server] {
     sigset_t interrupts;

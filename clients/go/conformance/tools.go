@@ -8,8 +8,10 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"aeond.internal/client"
 )
@@ -24,8 +26,16 @@ func printLine(record map[string]any) {
 	fmt.Println(string(line))
 }
 
-// serve offers the tools of the suite until SIGINT.
-func serve(client *aeond.Client) error {
+// serve offers the tools of the suite until SIGINT. A given word is the time limit of suite_hold in seconds.
+func serve(client *aeond.Client, words []string) error {
+	var limit time.Duration
+	for _, word := range words {
+		seconds, err := strconv.ParseFloat(word, 64)
+		if err != nil {
+			return err
+		}
+		limit = time.Duration(seconds * float64(time.Second))
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	go release()
@@ -49,7 +59,9 @@ func serve(client *aeond.Client) error {
 		made("suite_flood", "read", nil, func(context.Context, map[string]any) (any, error) {
 			return strings.Repeat("x", 20<<20), nil
 		}),
-		made("suite_hold", "write_outside", nil, hold),
+		aeond.NewTool(aeond.Spec{
+			Name: "suite_hold", Description: "Of the suite.", Effect: "write_outside", Timeout: limit,
+		}, hold),
 	}
 	first := true
 	return client.ServeTools(ctx, tools, aeond.ServeOptions{Source: "suite", MaxCalls: 2, Accepted: func(names []string) {

@@ -1,7 +1,7 @@
 // The program that the conformance suite runs; docs/clients.md has its results.
 //
 //     driver.js ask REQUEST_JSON | watch RUN_ID AFTER_SEQ | answer RUN_ID ANSWER_JSON | cancel RUN_ID REASON
-//     driver.js close RUN_ID | serve
+//     driver.js close RUN_ID | serve [SECONDS]
 //
 // Prints each event, or the error, as a line of JSON.
 import { writeSync } from "node:fs";
@@ -38,7 +38,7 @@ try {
   else if (command === "close") await printAll(client.watch(words[0]!), client);
   else if (command === "answer") await client.answer(words[0]!, JSON.parse(words[1]!));
   else if (command === "cancel") await client.cancel(words[0]!, words[1]!);
-  else if (command === "serve") await serve(client);
+  else if (command === "serve") await serve(client, Number(words[0] ?? 0));
   client.close();
 } catch (error) {
   if (!(error instanceof AeondError)) throw error;

@@ -5,7 +5,7 @@ import { type Client, type Tool, type ToolContext, ToolFailure } from "aeond-cli
 /** By call id, what ends a call of suite_hold. */
 const held = new Map<string, () => void>();
 
-const TOOLS: Tool[] = [
+const tools = (limitSeconds: number): Tool[] => [
   {
     name: "suite_echo",
     description: "Of the suite.",
@@ -33,7 +33,13 @@ const TOOLS: Tool[] = [
     execute: () => Promise.reject(new Error("broken")),
   },
   { name: "suite_flood", description: "Of the suite.", effect: "read", execute: () => "x".repeat(20 << 20) },
-  { name: "suite_hold", description: "Of the suite.", effect: "write_outside", execute: hold },
+  {
+    name: "suite_hold",
+    description: "Of the suite.",
+    effect: "write_outside",
+    timeoutMs: limitSeconds * 1_000,
+    execute: hold,
+  },
 ];
 
 function line(record: object): void {
@@ -54,8 +60,11 @@ async function hold(_params: object, { callId, signal }: ToolContext): Promise<u
   return { held: callId };
 }
 
-/** Offers the tools of the suite until SIGINT; each line on standard input ends the calls that are held. */
-export async function serve(client: Client): Promise<void> {
+/**
+ * Offers the tools of the suite until SIGINT; each line on standard input ends the calls that are held, and the daemon does so
+ * after the time limit. 0: its own one.
+ */
+export async function serve(client: Client, limitSeconds: number): Promise<void> {
   const stop = new AbortController();
   process.once("SIGINT", () => stop.abort());
   const lines = createInterface({ input: process.stdin });
@@ -67,6 +76,6 @@ export async function serve(client: Client): Promise<void> {
     if (first) line({ serving: names });
     first = false;
   };
-  await client.serveTools(TOOLS, { signal: stop.signal, source: "suite", maxCalls: 2, accepted });
+  await client.serveTools(tools(limitSeconds), { signal: stop.signal, source: "suite", maxCalls: 2, accepted });
   lines.close();
 }

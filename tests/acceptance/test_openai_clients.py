@@ -12,6 +12,7 @@ import pytest
 
 from aeond_client.client import Client
 from aeond_client.records.runs import RunState
+from tests.support.daemon_process import daemon_folder
 from tests.support.openai_clients import (
     LANGUAGES,
     ClientProgram,
@@ -21,7 +22,7 @@ from tests.support.openai_clients import (
     shell_output,
 )
 from tests.support.repository import ROOT
-from tests.support.stages import Stage, planned, staged
+from tests.support.stages import News, Stage, planned, staged
 
 WRITE = {"tool": "write_file", "arguments": {"path": "notes.txt", "content": "blue\n"}}
 QUESTION = {"tool": "request_user_input", "arguments": {"prompt": "Which?", "options": ["red", "blue"]}}
@@ -46,20 +47,41 @@ SCRIPT = {
 }
 
 
-@pytest.fixture
-def stage(folder: Path) -> Iterator[Stage]:
+# The weights of the embedding model may be on this machine or not.
+SETTINGS: dict[str, dict[str, Any]] = {"policy": {"profile": "ask"}, "embedding": {"enabled": False}}
+
+
+@pytest.fixture(scope="module")
+def stage() -> Iterator[Stage]:
     """A daemon that asks before it changes a file, with a model that plans by the request."""
-    # The weights of the embedding model may be on this machine or not.
-    settings: dict[str, dict[str, Any]] = {"policy": {"profile": "ask"}, "embedding": {"enabled": False}}
-    with staged(folder, settings, SCRIPT) as stage:
+    with daemon_folder() as folder, staged(folder, SETTINGS, SCRIPT) as stage:
         yield stage
 
 
-@pytest.fixture(params=LANGUAGES)
-def client(stage: Stage, tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[ClientProgram]:
-    """Each official client, on the port of a façade."""
-    with openai_facade(stage.socket, tmp_path) as address, client_program(request.param, address) as program:
+@pytest.fixture
+def own_stage(folder: Path) -> Iterator[Stage]:
+    """Such a daemon for one test."""
+    with staged(folder, SETTINGS, SCRIPT) as stage:
+        yield stage
+
+
+@pytest.fixture(scope="module", params=LANGUAGES)
+def client(
+    stage: Stage, tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest
+) -> Iterator[ClientProgram]:
+    """Each official client, on the port of a façade of its own."""
+    with (
+        openai_facade(stage.socket, tmp_path_factory.mktemp("openai")) as address,
+        client_program(request.param, address) as program,
+    ):
         yield program
+
+
+@pytest.fixture
+def news(stage: Stage) -> Iterator[News]:
+    """What the test makes."""
+    with Client(stage.socket) as daemon:
+        yield News(daemon)
 
 
 def user(text: str) -> dict[str, str]:
@@ -142,7 +164,7 @@ def test_a_model_calls_functions(client: ClientProgram) -> None:
     assert said(final)["content"] == "Take an umbrella."
 
 
-def test_a_run_answers_a_chat(stage: Stage, client: ClientProgram) -> None:
+def test_a_run_answers_a_chat(news: News, client: ClientProgram) -> None:
     """The model `aeond` is a run with its steps as reasoning, and the next message continues its session."""
     first = [user("Add the numbers")]
     answer = client.result(CHAT, model="aeond", messages=first)
@@ -156,53 +178,49 @@ def test_a_run_answers_a_chat(stage: Stage, client: ClientProgram) -> None:
     deltas = [chunk["choices"][0]["delta"] for chunk in chunks]
     assert "calculator" in "".join(delta.get("reasoning_content") or "" for delta in deltas)
     assert "".join(delta.get("content") or "" for delta in deltas)
-    with Client(stage.socket) as daemon:
-        (session,) = daemon.list_sessions()
-        assert len(daemon.list_runs(session_id=session.session_id)) == 2
+    (session,) = news.sessions
+    assert len(news.daemon.list_runs(session_id=session.session_id)) == 2
 
 
-def test_a_question_is_answered_by_the_next_message(stage: Stage, client: ClientProgram) -> None:
+def test_a_question_is_answered_by_the_next_message(news: News, client: ClientProgram) -> None:
     """A run that asks ends the turn with its question, and the next message of the chat is the answer."""
     first = [user("Let me choose")]
     asked = client.result(CHAT, model="aeond", messages=first)
     assert said(asked)["content"] == "Which?\n1. red\n2. blue"
     answer = client.result(CHAT, model="aeond", messages=[*first, said(asked), user("2")])
     assert said(answer)["content"]
-    with Client(stage.socket) as daemon:
-        (line,) = daemon.list_runs()
-        run = daemon.get_run(line.run_id)
-        assert (run.state, run.steps[0].output) == (RunState.SUCCEEDED, "blue")
+    (line,) = news.runs
+    run = news.daemon.get_run(line.run_id)
+    assert (run.state, run.steps[0].output) == (RunState.SUCCEEDED, "blue")
 
 
-def test_an_approval_is_a_person_s(stage: Stage, client: ClientProgram) -> None:
+def test_an_approval_is_a_person_s(news: News, client: ClientProgram, tmp_path: Path) -> None:
     """A message approves nothing: it is refused until a person has decided, and then gets the answer."""
     first = [user("Write my notes")]
-    arguments = {"model": "aeond", "metadata": {"workspace": str(stage.workspace)}}
+    arguments = {"model": "aeond", "metadata": {"workspace": str(tmp_path)}}
     asked = client.result(CHAT, messages=first, **arguments)
     assert "+blue" in said(asked)["content"]
     further = [*first, said(asked), user("Yes, do it.")]
     assert client.error(CHAT, messages=further, **arguments) == (409, "approval_required")
-    with Client(stage.socket) as daemon:
-        (line,) = daemon.list_runs()
-        (approval,) = daemon.get_run(line.run_id).approvals
-        daemon.decide_approval(line.run_id, approval.approval_id, approval.digest, approved=True)
-        list(daemon.watch(line.run_id))
-        answer = client.result(CHAT, messages=further, **arguments)
-        assert said(answer)["content"]
-        assert len(daemon.list_runs()) == 1
-    assert (stage.workspace / "notes.txt").read_text() == "blue\n"
+    (line,) = news.runs
+    (approval,) = news.daemon.get_run(line.run_id).approvals
+    news.daemon.decide_approval(line.run_id, approval.approval_id, approval.digest, approved=True)
+    list(news.daemon.watch(line.run_id))
+    answer = client.result(CHAT, messages=further, **arguments)
+    assert said(answer)["content"]
+    assert len(news.runs) == 1
+    assert (tmp_path / "notes.txt").read_text() == "blue\n"
 
 
-def test_a_client_that_leaves_cancels_its_run(stage: Stage, client: ClientProgram) -> None:
+def test_a_client_that_leaves_cancels_its_run(news: News, client: ClientProgram) -> None:
     """A client that hangs up within a stream has cancelled the run."""
     client.call(CHAT, model="aeond", messages=[user("Never answer")], stream=True, leave_after=1)
-    with Client(stage.socket) as daemon:
-        (line,) = daemon.list_runs()
-        list(daemon.watch(line.run_id))
-        assert daemon.get_run(line.run_id).state is RunState.CANCELLED
+    (line,) = news.runs
+    list(news.daemon.watch(line.run_id))
+    assert news.daemon.get_run(line.run_id).state is RunState.CANCELLED
 
 
-def test_a_run_is_a_response(stage: Stage, client: ClientProgram) -> None:
+def test_a_run_is_a_response(news: News, client: ClientProgram) -> None:
     """Steps are reasoning items, events are numbered, and previous_response_id continues the session."""
     events = client.events(RESPOND, model="aeond", input="Add the numbers")
     assert [event["sequence_number"] for event in events] == list(range(len(events)))
@@ -215,20 +233,18 @@ def test_a_run_is_a_response(stage: Stage, client: ClientProgram) -> None:
     assert "".join(deltas) == text_of(final) != ""
     assert final["usage"]["output_tokens"] > 0
     client.result(RESPOND, model="aeond", input="Add the numbers again", previous_response_id=final["id"])
-    with Client(stage.socket) as daemon:
-        (session,) = daemon.list_sessions()
-        assert len(daemon.list_runs(session_id=session.session_id)) == 2
+    (session,) = news.sessions
+    assert len(news.daemon.list_runs(session_id=session.session_id)) == 2
 
 
-def test_a_question_is_answered_by_the_next_response(stage: Stage, client: ClientProgram) -> None:
+def test_a_question_is_answered_by_the_next_response(news: News, client: ClientProgram) -> None:
     """A response that asks is continued by its id, and its run goes on with the answer."""
     asked = client.result(RESPOND, model="aeond", input="Let me choose")
     assert text_of(asked).startswith("Which?")
     answer = client.result(RESPOND, model="aeond", input="red", previous_response_id=asked["id"])
     assert text_of(answer)
-    with Client(stage.socket) as daemon:
-        (line,) = daemon.list_runs()
-        assert daemon.get_run(line.run_id).steps[0].output == "red"
+    (line,) = news.runs
+    assert news.daemon.get_run(line.run_id).steps[0].output == "red"
     unknown = {"model": "aeond", "input": "red", "previous_response_id": "resp_none"}
     assert client.error(RESPOND, **unknown) == (404, "previous_response_not_found")
 
@@ -280,10 +296,10 @@ def test_a_language_model_embeds_nothing(client: ClientProgram) -> None:
     assert error == (404, "model_not_found")
 
 
-def test_the_unix_socket_needs_no_key(stage: Stage) -> None:
+def test_the_unix_socket_needs_no_key(own_stage: Stage) -> None:
     """On the Unix socket, which only its owner can open, the API is served without a key."""
-    path = stage.daemon.folder / "openai.sock"
-    with openai_facade(stage.socket, stage.workspace, "--socket", str(path)) as address:
+    path = own_stage.daemon.folder / "openai.sock"
+    with openai_facade(own_stage.socket, own_stage.workspace, "--socket", str(path)) as address:
         assert address == f"unix:{path}"
         assert path.stat().st_mode & 0o777 == 0o600
         with httpx.Client(transport=httpx.HTTPTransport(uds=str(path)), base_url="http://localhost") as http:
@@ -292,19 +308,19 @@ def test_the_unix_socket_needs_no_key(stage: Stage) -> None:
             assert (unknown.status_code, unknown.json()["error"]["code"]) == (404, "unknown_url")
             broken = http.post("/v1/chat/completions", content=b"{")
             assert broken.json()["error"]["code"] == "invalid_value"
-            stage.daemon.kill()
+            own_stage.daemon.kill()
             away = http.get("/v1/models")
             assert (away.status_code, away.json()["error"]["code"]) == (503, "no_daemon")
 
 
-def test_the_page_works_as_it_stands(stage: Stage, tmp_path: Path) -> None:
+def test_the_page_works_as_it_stands(own_stage: Stage, tmp_path: Path) -> None:
     """Each command and each program of docs/openai.md prints the lines below it."""
     page = (ROOT / "docs" / "openai.md").read_text(encoding="utf-8")
     blocks = re.findall(r"^```(\w+)\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
-    runtime = str(stage.daemon.folder)
+    runtime = str(own_stage.daemon.folder)
     with (
-        openai_facade(stage.socket, tmp_path, runtime=runtime),
-        openai_facade(stage.socket, tmp_path) as address,
+        openai_facade(own_stage.socket, tmp_path, runtime=runtime),
+        openai_facade(own_stage.socket, tmp_path) as address,
     ):
         seen = []
         for (language, text), (_, printed) in pairwise([*blocks, ("", "")]):

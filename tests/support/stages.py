@@ -7,10 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from aeond_client.records.runs import Plan
+from aeond_client import Client
+from aeond_client.records.runs import Plan, RunSummary
+from aeond_client.records.sessions import Session
 from tests.support.aeonctl import Printed, command, environment, finished
 from tests.support.daemon_process import DaemonProcess, Overrides
 from tests.support.ledgers import TOOL_FILE, Gate, Ledger
+
+MOST = 1_000
 
 
 @dataclass(frozen=True)
@@ -47,6 +51,25 @@ def planned(request: str, *steps: object) -> dict[str, object]:
     """The rule of a script by which requests with these words get a plan of these steps."""
     pattern = rf"You plan how to fulfil a request[\s\S]*{request}"
     return {"pattern": pattern, "json": {"steps": list(steps)}}
+
+
+class News:
+    """The runs and sessions that a daemon has more than before: those of one test, where tests share the daemon."""
+
+    def __init__(self, daemon: Client) -> None:
+        self.daemon = daemon
+        self._old_runs = {line.run_id for line in daemon.list_runs(limit=MOST)}
+        self._old_sessions = {session.session_id for session in daemon.list_sessions(MOST)}
+
+    @property
+    def runs(self) -> list[RunSummary]:
+        """Newest first."""
+        return [line for line in self.daemon.list_runs(limit=MOST) if line.run_id not in self._old_runs]
+
+    @property
+    def sessions(self) -> list[Session]:
+        found = self.daemon.list_sessions(MOST)
+        return [session for session in found if session.session_id not in self._old_sessions]
 
 
 @contextmanager

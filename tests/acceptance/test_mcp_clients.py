@@ -22,11 +22,13 @@ from mcp.shared.exceptions import MCPError
 from aeond_client.client import Client
 from aeond_client.records.runs import RunState
 from tests.support.aeonctl import environment
+from tests.support.daemon_process import daemon_folder
 from tests.support.repository import ROOT
-from tests.support.stages import Stage, planned, staged
+from tests.support.stages import News, Stage, planned, staged
 
 SECONDS = 60.0
 KEY = "a key of the tests"
+SETTINGS = {"policy": {"profile": "ask"}}
 INSPECTOR = ROOT / "tests" / "mcp_inspector"
 WRITE = {"tool": "write_file", "arguments": {"path": "notes.txt", "content": "blue\n"}}
 WORDS = {"tool": "request_user_input", "arguments": {"prompt": "Which colour?"}}
@@ -61,11 +63,25 @@ class Person:
         return types.ElicitResult(action="accept" if answer else "decline", content=answer)
 
 
-@pytest.fixture
-def stage(folder: Path) -> Iterator[Stage]:
+@pytest.fixture(scope="module")
+def stage() -> Iterator[Stage]:
     """A daemon that asks before it changes a file, with a model that plans by the request."""
-    with staged(folder, {"policy": {"profile": "ask"}}, SCRIPT) as stage:
+    with daemon_folder() as folder, staged(folder, SETTINGS, SCRIPT) as stage:
         yield stage
+
+
+@pytest.fixture
+def own_stage(folder: Path) -> Iterator[Stage]:
+    """Such a daemon for one test."""
+    with staged(folder, SETTINGS, SCRIPT) as stage:
+        yield stage
+
+
+@pytest.fixture
+def news(stage: Stage) -> Iterator[News]:
+    """The runs of the test."""
+    with Client(stage.socket) as daemon:
+        yield News(daemon)
 
 
 def facade(stage: Stage, *options: str) -> list[str]:
@@ -95,7 +111,9 @@ def text_of(result: types.CallToolResult) -> str:
 
 
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
-async def test_a_person_approves_by_a_form(stage: Stage, mode: Literal["legacy", "auto"]) -> None:
+async def test_a_person_approves_by_a_form(
+    stage: Stage, mode: Literal["legacy", "auto"], tmp_path: Path
+) -> None:
     """In both generations of the protocol a run asks by a form with the change, its steps are reported as progress, and
     undo takes the change back."""
     person = Person({"decision": "once"})
@@ -107,10 +125,10 @@ async def test_a_person_approves_by_a_form(stage: Stage, mode: Literal["legacy",
     async with by_stdio(stage, person, mode) as client:
         result = await client.call_tool(
             "ask",
-            {"request": "Write my notes", "workspace": str(stage.workspace)},
+            {"request": "Write my notes", "workspace": str(tmp_path)},
             progress_callback=note,
         )
-        notes = stage.workspace / "notes.txt"
+        notes = tmp_path / "notes.txt"
         assert notes.read_text() == "blue\n"
         (form,) = person.asked
         assert "+blue" in form.message
@@ -124,15 +142,13 @@ async def test_a_person_approves_by_a_form(stage: Stage, mode: Literal["legacy",
 
 
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
-async def test_a_declined_form_denies(stage: Stage, mode: Literal["legacy", "auto"]) -> None:
+async def test_a_declined_form_denies(stage: Stage, mode: Literal["legacy", "auto"], tmp_path: Path) -> None:
     """A person who declines has denied the call; the run fails without the change."""
     async with by_stdio(stage, Person(None), mode) as client:
-        result = await client.call_tool(
-            "ask", {"request": "Write my notes", "workspace": str(stage.workspace)}
-        )
+        result = await client.call_tool("ask", {"request": "Write my notes", "workspace": str(tmp_path)})
         assert result.is_error
         assert [step["state"] for step in state_of(result)["steps"]] == ["failed"]
-        assert not (stage.workspace / "notes.txt").exists()
+        assert not (tmp_path / "notes.txt").exists()
 
 
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
@@ -145,7 +161,12 @@ async def test_a_declined_form_denies(stage: Stage, mode: Literal["legacy", "aut
     ids=["options", "words"],
 )
 async def test_a_question_is_a_form(
-    stage: Stage, mode: Literal["legacy", "auto"], request_text: str, field: dict[str, Any], answer: str
+    stage: Stage,
+    news: News,
+    mode: Literal["legacy", "auto"],
+    request_text: str,
+    field: dict[str, Any],
+    answer: str,
 ) -> None:
     """A form has the question, its options if there are any, and what is filled in is the answer."""
     person = Person({"answer": answer})
@@ -153,9 +174,8 @@ async def test_a_question_is_a_form(
         result = await client.call_tool("ask", {"request": request_text})
         assert person.asked[0].requested_schema["properties"] == {"answer": field}
         assert state_of(result)["state"] == "succeeded"
-    with Client(stage.socket) as daemon:
-        (line,) = daemon.list_runs()
-        assert daemon.get_run(line.run_id).steps[0].output == answer
+    (line,) = news.runs
+    assert news.daemon.get_run(line.run_id).steps[0].output == answer
 
 
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
@@ -192,7 +212,7 @@ async def test_a_form_is_shown_three_times(stage: Stage) -> None:
         assert state_of(ended)["state"] == "succeeded"
 
 
-async def test_without_forms_questions_are_tools_and_approvals_are_not(stage: Stage) -> None:
+async def test_without_forms_questions_are_tools_and_approvals_are_not(stage: Stage, tmp_path: Path) -> None:
     """A client without elicitation answers a question by a tool; an approval stays with a person, who uses aeonctl."""
     async with by_stdio(stage) as client:
         listed = [tool.name for tool in (await client.list_tools()).tools]
@@ -203,22 +223,21 @@ async def test_without_forms_questions_are_tools_and_approvals_are_not(stage: St
         run_id = state_of(asked)["run_id"]
         await client.call_tool("answer", {"run_id": run_id, "answer": "red"})
         assert state_of(await client.call_tool("wait", {"run_id": run_id}))["state"] == "succeeded"
-        waiting = await client.call_tool(
-            "ask", {"request": "Write my notes", "workspace": str(stage.workspace)}
-        )
+        waiting = await client.call_tool("ask", {"request": "Write my notes", "workspace": str(tmp_path)})
         assert state_of(waiting)["approvals"] == 1
         assert "aeonctl approvals" in text_of(waiting)
         cancelled = await client.call_tool("cancel", {"run_id": state_of(waiting)["run_id"]})
         assert not cancelled.is_error
         runs = state_of(await client.call_tool("runs"))["runs"]
-        assert [one["request"] for one in runs] == ["Write my notes", "Let me choose"]
+        assert [one["request"] for one in runs[:2]] == ["Write my notes", "Let me choose"]
+        assert [one["run_id"] for one in runs[:2]] == [state_of(waiting)["run_id"], run_id]
 
 
-async def test_facts_are_resources_and_errors_have_reasons(stage: Stage) -> None:
+async def test_facts_are_resources_and_errors_have_reasons(own_stage: Stage) -> None:
     """Facts are listed and read as JSON; unknown ones and bad arguments are errors that say why."""
-    with Client(stage.socket) as daemon:
+    with Client(own_stage.socket) as daemon:
         daemon.write_memory("house/colour", "blue")
-    async with by_stdio(stage) as client:
+    async with by_stdio(own_stage) as client:
         (resource,) = (await client.list_resources()).resources
         assert (resource.name, resource.uri) == ("house/colour", "aeond-memory:///house%2Fcolour")
         (content,) = (await client.read_resource(resource.uri)).contents
@@ -241,11 +260,11 @@ async def test_facts_are_resources_and_errors_have_reasons(stage: Stage) -> None
         missing_run = await client.call_tool("wait", {"run_id": "none"})
         assert missing_run.is_error
         assert state_of(missing_run)["run_id"] == "none"
-        stage.daemon.kill()
+        own_stage.daemon.kill()
         assert state_of(await client.call_tool("runs"))["reason"] == "NO_DAEMON"
 
 
-async def test_a_cancelled_call_cancels_its_run(stage: Stage) -> None:
+async def test_a_cancelled_call_cancels_its_run(stage: Stage, news: News) -> None:
     """When the client cancels a call while its form is open, the run ends as cancelled."""
     asked = anyio.Event()
 
@@ -261,12 +280,11 @@ async def test_a_cancelled_call_cancels_its_run(stage: Stage) -> None:
                 calls.start_soon(client.call_tool, "ask", {"request": "Let me choose"})
                 await asked.wait()
                 calls.cancel_scope.cancel()
-            with Client(stage.socket) as daemon:
-                lines = daemon.list_runs()
-                assert len(lines) == 1, [daemon.get_run(line.run_id) for line in lines]
-                (line,) = lines
-                list(daemon.watch(line.run_id))
-                assert daemon.get_run(line.run_id).state is RunState.CANCELLED
+            lines = news.runs
+            assert len(lines) == 1, [news.daemon.get_run(line.run_id) for line in lines]
+            (line,) = lines
+            list(news.daemon.watch(line.run_id))
+            assert news.daemon.get_run(line.run_id).state is RunState.CANCELLED
 
 
 @asynccontextmanager
@@ -316,9 +334,9 @@ async def test_http_on_a_unix_socket(stage: Stage) -> None:
                 assert len((await client.list_tools()).tools) == 7
 
 
-async def test_a_lost_connection_of_an_older_client_cancels_nothing(stage: Stage) -> None:
+async def test_a_lost_connection_of_an_older_client_cancels_nothing(stage: Stage, news: News) -> None:
     """By HTTP a client of 2025-11-25 cancels the run of a call by a notification, and not by the loss of its connection."""
-    path = stage.daemon.folder / "mcp.sock"
+    path, daemon = stage.daemon.folder / "older.sock", news.daemon
 
     def message(method: str, params: Any, **number: int) -> dict[str, Any]:
         return {"jsonrpc": "2.0", **number, "method": method, "params": params}
@@ -327,7 +345,7 @@ async def test_a_lost_connection_of_an_older_client_cancels_nothing(stage: Stage
     ask = {"name": "ask", "arguments": {"request": "Never answer"}}
     transport = httpx2.AsyncHTTPTransport(uds=str(path))
     accepted = {"accept": "application/json, text/event-stream"}
-    with anyio.fail_after(SECONDS), Client(stage.socket) as daemon:
+    with anyio.fail_after(SECONDS):
         async with (
             by_http(stage, "--socket", str(path)),
             httpx2.AsyncClient(transport=transport, headers=accepted, timeout=None) as http,
@@ -338,7 +356,7 @@ async def test_a_lost_connection_of_an_older_client_cancels_nothing(stage: Stage
             http.headers["mcp-protocol-version"] = "2025-11-25"
             await http.post(url, json=message("notifications/initialized", {}))
             async with http.stream("POST", url, json=message("tools/call", ask, id=2)):
-                while not (lines := daemon.list_runs()):
+                while not (lines := news.runs):
                     await anyio.lowlevel.checkpoint()
             assert not daemon.get_run(lines[0].run_id).state.ended
             await http.post(url, json=message("notifications/cancelled", {"requestId": 2}))
@@ -346,17 +364,17 @@ async def test_a_lost_connection_of_an_older_client_cancels_nothing(stage: Stage
             assert daemon.get_run(lines[0].run_id).state is RunState.CANCELLED
 
 
-def test_the_official_inspector_finds_nothing_wrong(stage: Stage) -> None:
+def test_the_official_inspector_finds_nothing_wrong(own_stage: Stage) -> None:
     """The inspector lists the tools without a complaint about their schemas, calls one, and reads a resource."""
     subprocess.run([INSPECTOR / "build"], check=True, capture_output=True)
-    with Client(stage.socket) as daemon:
+    with Client(own_stage.socket) as daemon:
         daemon.write_memory("colour", "blue")
 
     def inspect(*words: str) -> Any:
         program = INSPECTOR / "node_modules" / ".bin" / "mcp-inspector"
         done = subprocess.run(
-            [program, "--cli", sys.executable, *facade(stage), *words],
-            env=environment(HOME=str(stage.daemon.folder)),
+            [program, "--cli", sys.executable, *facade(own_stage), *words],
+            env=environment(HOME=str(own_stage.daemon.folder)),
             capture_output=True,
             text=True,
             timeout=SECONDS,

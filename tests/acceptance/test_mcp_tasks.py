@@ -4,7 +4,6 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,6 +11,7 @@ import pytest
 from aeond_client.client import Client
 from aeond_client.records.runs import RunState
 from tests.support.aeonctl import environment
+from tests.support.daemon_process import daemon_folder
 from tests.support.repository import ROOT
 from tests.support.stages import Stage, planned, staged
 
@@ -41,10 +41,10 @@ def library() -> None:
     subprocess.run([INSPECTOR / "build"], check=True, capture_output=True)
 
 
-@pytest.fixture
-def stage(folder: Path) -> Iterator[Stage]:
+@pytest.fixture(scope="module")
+def stage() -> Iterator[Stage]:
     """A daemon that asks before it changes a file, with a model that plans by the request."""
-    with staged(folder, {"policy": {"profile": "ask"}}, SCRIPT) as stage:
+    with daemon_folder() as folder, staged(folder, {"policy": {"profile": "ask"}}, SCRIPT) as stage:
         yield stage
 
 

@@ -1,24 +1,42 @@
 """A daemon that cannot start says why, with an exit code of its own, and breaks nothing."""
 
 import hashlib
+import shutil
 import sqlite3
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from aeond.daemon.exits import Exit
 from aeond_client.client import Client
-from tests.support.daemon_process import COMMAND, DaemonProcess, Overrides, running_daemon
+from tests.support.daemon_process import COMMAND, DaemonProcess, Overrides, daemon_folder, running_daemon
+
+
+@pytest.fixture(scope="module")
+def first() -> Iterator[DaemonProcess]:
+    """A daemon that runs, and that is left alone."""
+    with running_daemon() as daemon:
+        yield daemon
+
+
+@pytest.fixture(scope="module")
+def used_state() -> Iterator[Path]:
+    """The state folder of a daemon that has run once and stopped in order."""
+    with daemon_folder() as folder:
+        daemon = DaemonProcess(folder)
+        with daemon, Client(daemon.socket) as client:
+            client.write_memory("key", "value")
+        yield daemon.state_dir
 
 
 @pytest.fixture
-def used(folder: Path) -> DaemonProcess:
-    """A daemon that has run once and stopped in order."""
+def used(folder: Path, used_state: Path) -> DaemonProcess:
+    """A daemon with such a state."""
     daemon = DaemonProcess(folder)
-    with daemon, Client(daemon.socket) as client:
-        client.write_memory("key", "value")
+    shutil.copytree(used_state, daemon.state_dir)
+    daemon.write_config()
     return daemon
 
 
@@ -30,38 +48,36 @@ def failed_start(daemon: DaemonProcess) -> int:
     return daemon.wait(30)
 
 
-def test_a_second_daemon_on_the_same_state_is_refused() -> None:
+def test_a_second_daemon_on_the_same_state_is_refused(first: DaemonProcess) -> None:
     """A daemon whose state another one uses ends with 3 and leaves that one alone."""
-    with running_daemon() as first:
-        second = DaemonProcess(first.folder)
-        second.log_file = first.folder / "second.log"
-        assert failed_start(second) == Exit.ANOTHER_INSTANCE
-        assert f"process {first.pid}" in second.log
-        with Client(first.socket) as client:
-            assert client.get_status().pid == first.pid
+    second = DaemonProcess(first.folder)
+    second.log_file = first.folder / "second.log"
+    assert failed_start(second) == Exit.ANOTHER_INSTANCE
+    assert f"process {first.pid}" in second.log
+    with Client(first.socket) as client:
+        assert client.get_status().pid == first.pid
 
 
-def test_a_second_daemon_on_the_same_socket_is_refused(folder: Path) -> None:
+def test_a_second_daemon_on_the_same_socket_is_refused(first: DaemonProcess, folder: Path) -> None:
     """A daemon whose socket another one answers on ends with 3 and leaves that one alone."""
-    with running_daemon() as first:
-        second = DaemonProcess(folder, {"socket": {"path": str(first.socket)}})
-        assert failed_start(second) == Exit.ANOTHER_INSTANCE
-        assert f"process {first.pid}) uses {first.socket}:" in second.log
-        with Client(first.socket) as client:
-            assert client.get_status().pid == first.pid
+    second = DaemonProcess(folder, {"socket": {"path": str(first.socket)}})
+    assert failed_start(second) == Exit.ANOTHER_INSTANCE
+    assert f"process {first.pid}) uses {first.socket}:" in second.log
+    with Client(first.socket) as client:
+        assert client.get_status().pid == first.pid
 
 
-def test_daemons_with_sockets_in_one_folder_leave_each_other_alone(folder: Path) -> None:
+def test_daemons_with_sockets_in_one_folder_leave_each_other_alone(
+    first: DaemonProcess, folder: Path
+) -> None:
     """A second daemon whose socket is beside the first one's comes and goes, and the first one goes on answering."""
-    with running_daemon() as first:
-        beside = first.folder / "beside.sock"
-        second = DaemonProcess(folder, {"socket": {"path": str(beside)}})
-        second.start()
+    beside = first.folder / "beside.sock"
+    with DaemonProcess(folder, {"socket": {"path": str(beside)}}) as second:
         with Client(beside) as client, Client(first.socket) as other:
             assert (client.get_status().pid, other.get_status().pid) == (second.pid, first.pid)
         assert second.stop() == Exit.OK
-        with Client(first.socket) as client:
-            assert client.get_status().pid == first.pid
+    with Client(first.socket) as client:
+        assert client.get_status().pid == first.pid
 
 
 def test_a_stale_socket_is_replaced(folder: Path) -> None:
@@ -210,13 +226,13 @@ def test_the_doctor_names_what_is_wrong(used: DaemonProcess) -> None:
     assert "BAD  journal" in ill.stdout
 
 
-def test_the_doctor_may_look_at_a_running_daemon() -> None:
+def test_the_doctor_may_look_at_a_running_daemon(first: DaemonProcess) -> None:
     """A look at a daemon that works finds it well and does not disturb it."""
-    with running_daemon() as daemon, Client(daemon.socket) as client:
+    with Client(first.socket) as client:
         client.write_memory("key", "value")
-        looked = _aeond("doctor", "--config", str(daemon.config_file))
+        looked = _aeond("doctor", "--config", str(first.config_file))
         assert looked.returncode == Exit.OK, looked.stdout
-        assert f"a daemon is listening on {daemon.socket}" in looked.stdout
+        assert f"a daemon is listening on {first.socket}" in looked.stdout
         assert client.read_memory("key") == "value"
 
 

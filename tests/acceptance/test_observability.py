@@ -213,6 +213,7 @@ async def test_a_run_over_a_restart_is_one_trace(tmp_path: Path) -> None:
                 await asyncio.to_thread(stage.daemon.restart)
                 await asyncio.to_thread(gate.open)
                 assert await asyncio.to_thread(ended, client, run.run_id) is RunState.SUCCEEDED
+            assert await asyncio.to_thread(stage.daemon.stop) == Exit.OK  # exports what is left
             spans = await collector.received("invoke_agent aeond")
             steps = [attributes(span) for span in spans if span.name == "step tool"]
             assert [(step["aeond.step.attempt"], step["aeond.state"]) for step in steps] == [

@@ -10,6 +10,7 @@ from pathlib import Path
 from socket import create_server
 from typing import Any
 
+from aeond.daemon.exits import Exit
 from aeond_client import Client, RunOptions
 from aeond_client.records.runs import Plan, PlanStep
 from tests.support.metrics_page import answered, request, samples
@@ -95,6 +96,9 @@ async def test_the_page_does_what_it_says(tmp_path: Path) -> None:
             (page,) = [text for line, text in printed.items() if line.startswith("curl")]
             assert samples(page)['aeond_steps_total{mode="tool",state="succeeded"}'] == 1
             run_id = await asyncio.to_thread(program, stage)
+            with Client(stage.socket) as client:
+                assert [event for event in client.watch(run_id) if event.seq]
+            assert await asyncio.to_thread(stage.daemon.stop) == Exit.OK  # exports what is left
             spans = await collector.received("invoke_agent aeond", 2)
             ours = [
                 span for span in spans if any(one.value.string_value == run_id for one in span.attributes)

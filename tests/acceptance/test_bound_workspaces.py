@@ -100,18 +100,18 @@ def test_a_run_does_not_follow_a_swapped_folder(
 
 
 def test_a_folder_that_is_missing_still_is_refused_to_the_tools(
-    stage: Stage, places: tuple[Path, Path]
+    shared: Stage, places: tuple[Path, Path]
 ) -> None:
     """A run that a person continues although its folder is still another one reads nothing there."""
     workspace, outside = places
-    with Client(stage.socket) as client:
+    with Client(shared.socket) as client:
         run = client.create_run("go", RunOptions(plan=asking(*READ), workspace=str(workspace)))
-        seen_until(stage, run.run_id, InputRequested)
+        seen_until(shared, run.run_id, InputRequested)
         replace_by_link(workspace, outside)
         client.answer_run(run.run_id, "yes")
-        seen_until(stage, run.run_id, RunSuspended)
+        seen_until(shared, run.run_id, RunSuspended)
         client.decide_run(run.run_id, Resolution.RETRY)
-        seen_until(stage, run.run_id, RunEnded)
+        seen_until(shared, run.run_id, RunEnded)
         (failed,) = (one for one in client.get_run(run.run_id).steps if one.plan_step.step_id == "s2")
         assert failed.state is not StepState.SUCCEEDED
         assert "private" not in str(client.get_run(run.run_id))

@@ -11,8 +11,9 @@ from acp.schema import AgentMessageChunk, AgentThoughtChunk, FileEditToolCallCon
 
 from aeond_client.client import Client
 from aeond_client.records.runs import RunState
+from tests.support.daemon_process import daemon_folder
 from tests.support.editor import DEADLINE_SECONDS, editing
-from tests.support.stages import Stage, planned, staged
+from tests.support.stages import News, Stage, planned, staged
 
 NOTES = {"tool": "write_file", "arguments": {"path": "notes.txt", "content": "blue\n"}}
 ASK = {"tool": "request_user_input", "arguments": {"prompt": "Which colour?"}}
@@ -33,18 +34,35 @@ SCRIPT = {
 }
 
 
+SETTINGS = {"policy": {"profile": "ask"}}
+
+
 @pytest.fixture
 def stage(folder: Path) -> Iterator[Stage]:
     """A daemon that asks before it changes a file, with a model that plans by the request."""
-    with staged(folder, {"policy": {"profile": "ask"}}, SCRIPT) as stage:
+    with staged(folder, SETTINGS, SCRIPT) as stage:
         yield stage
 
 
-async def test_a_change_is_shown_approved_and_ticked_off(stage: Stage) -> None:
+@pytest.fixture(scope="module")
+def stage_of_module() -> Iterator[Stage]:
+    """Such a daemon for the tests that do not stop it."""
+    with daemon_folder() as folder, staged(folder, SETTINGS, SCRIPT) as stage:
+        yield stage
+
+
+@pytest.fixture
+def news(shared: Stage) -> Iterator[News]:
+    """The runs of the test."""
+    with Client(shared.socket) as client:
+        yield News(client)
+
+
+async def test_a_change_is_shown_approved_and_ticked_off(shared: Stage) -> None:
     """A prompt becomes a plan whose entry is ticked off, a permission request with the change and all scopes, a tool
     call with its place and difference, and an answer; /undo takes the change back."""
-    async with editing(stage.socket) as editor:
-        session = await editor.session(stage.workspace)
+    async with editing(shared.socket) as editor:
+        session = await editor.session(shared.workspace)
         editor.choose = lambda _call, _options: "run"
         assert await editor.prompt(session, "Write my notes") == "end_turn"
         ((asked, options),) = editor.asked
@@ -54,7 +72,7 @@ async def test_a_change_is_shown_approved_and_ticked_off(stage: Stage) -> None:
             isinstance(part, FileEditToolCallContent) and part.new_text == "blue"
             for part in asked.content or []
         )
-        notes = stage.workspace / "notes.txt"
+        notes = shared.workspace / "notes.txt"
         assert notes.read_text() == "blue\n"
         assert editor.plans[0] == ["pending"]
         assert ["in_progress"] in editor.plans
@@ -69,50 +87,50 @@ async def test_a_change_is_shown_approved_and_ticked_off(stage: Stage) -> None:
         assert not notes.exists()
 
 
-async def test_a_dismissed_permission_is_a_denial(stage: Stage) -> None:
+async def test_a_dismissed_permission_is_a_denial(shared: Stage) -> None:
     """An editor that dismisses the request gets the run's end without the change."""
-    async with editing(stage.socket) as editor:
-        session = await editor.session(stage.workspace)
+    async with editing(shared.socket) as editor:
+        session = await editor.session(shared.workspace)
         assert await editor.prompt(session, "Write my notes") == "end_turn"
         assert editor.calls[-1].status == "failed"
         assert editor.plans[-1] == ["completed"]
-        assert not (stage.workspace / "notes.txt").exists()
+        assert not (shared.workspace / "notes.txt").exists()
 
 
-async def test_a_choice_is_a_permission_request(stage: Stage) -> None:
+async def test_a_choice_is_a_permission_request(shared: Stage, news: News) -> None:
     """A question with options is asked at once, and the chosen option is the answer."""
-    async with editing(stage.socket) as editor:
-        session = await editor.session(stage.workspace)
+    async with editing(shared.socket) as editor:
+        session = await editor.session(shared.workspace)
         editor.choose = lambda _call, options: options[1].option_id
         assert await editor.prompt(session, "Let me choose") == "end_turn"
         ((asked, options),) = editor.asked
         assert (asked.title, [one.name for one in options]) == ("Which one?", ["red", "blue"])
-    with Client(stage.socket) as client:
-        (line,) = client.list_runs()
-        assert client.get_run(line.run_id).steps[0].output == "blue"
+    (line,) = news.runs
+    assert news.daemon.get_run(line.run_id).steps[0].output == "blue"
 
 
 @pytest.mark.parametrize("again", [False, True], ids=["same agent", "new agent"])
-async def test_the_next_prompt_answers_a_question_for_words(stage: Stage, again: bool) -> None:
+async def test_the_next_prompt_answers_a_question_for_words(shared: Stage, news: News, again: bool) -> None:
     """The turn ends with the question and the next prompt is the answer, also to an agent that was started after it."""
-    async with editing(stage.socket) as editor:
-        session = await editor.session(stage.workspace)
+    async with editing(shared.socket) as editor:
+        session = await editor.session(shared.workspace)
         assert await editor.prompt(session, "Ask me for words") == "end_turn"
         assert "Which colour?" in editor.text
         if not again:
             assert await editor.prompt(session, "green") == "end_turn"
     if again:
-        async with editing(stage.socket) as editor:
-            await editor.connection.load_session(cwd=str(stage.workspace), session_id=session, mcp_servers=[])
+        async with editing(shared.socket) as editor:
+            await editor.connection.load_session(
+                cwd=str(shared.workspace), session_id=session, mcp_servers=[]
+            )
             asked = [one.content.text for one in editor.updates if isinstance(one, UserMessageChunk)]
             assert asked == ["Ask me for words"]
             assert await editor.prompt(session, "green") == "end_turn"
-            listed = await editor.connection.list_sessions(cwd=str(stage.workspace))
+            listed = await editor.connection.list_sessions(cwd=str(shared.workspace))
             assert [one.session_id for one in listed.sessions] == [session]
-    with Client(stage.socket) as client:
-        (line,) = client.list_runs()
-        run = client.get_run(line.run_id)
-        assert (run.state, run.steps[0].output) == (RunState.SUCCEEDED, "green")
+    (line,) = news.runs
+    run = news.daemon.get_run(line.run_id)
+    assert (run.state, run.steps[0].output) == (RunState.SUCCEEDED, "green")
 
 
 async def test_a_killed_daemon_is_outlasted_and_a_cancelled_turn_ends(stage: Stage) -> None:
@@ -136,10 +154,10 @@ async def test_a_killed_daemon_is_outlasted_and_a_cancelled_turn_ends(stage: Sta
     assert not (stage.workspace / "notes.txt").exists()
 
 
-async def test_the_answer_is_streamed(stage: Stage) -> None:
+async def test_the_answer_is_streamed(shared: Stage) -> None:
     """The answer arrives piece by piece, and once."""
-    async with editing(stage.socket) as editor:
-        session = await editor.session(stage.workspace)
+    async with editing(shared.socket) as editor:
+        session = await editor.session(shared.workspace)
         assert await editor.prompt(session, "Say hello") == "end_turn"
         pieces = [one for one in editor.updates if isinstance(one, AgentMessageChunk)]
         assert len(pieces) > 1
@@ -173,10 +191,10 @@ async def test_a_daemon_that_stays_away_ends_the_turn(stage: Stage) -> None:
         assert editor.text.endswith(HELLO)
 
 
-async def test_a_session_has_one_prompt_at_a_time(stage: Stage) -> None:
+async def test_a_session_has_one_prompt_at_a_time(shared: Stage) -> None:
     """A second prompt is refused while the first one is in progress, and cancelling an unknown session does nothing."""
-    async with editing(stage.socket) as editor, anyio.create_task_group() as tasks:
-        session = await editor.session(stage.workspace)
+    async with editing(shared.socket) as editor, anyio.create_task_group() as tasks:
+        session = await editor.session(shared.workspace)
         editor.hold = anyio.Event()
         tasks.start_soon(editor.prompt, session, "Write my notes")
         await editor.until(lambda: len(editor.asked) == 1)
@@ -187,10 +205,10 @@ async def test_a_session_has_one_prompt_at_a_time(stage: Stage) -> None:
         editor.hold.set()
 
 
-async def test_errors_say_what_is_wrong(stage: Stage, tmp_path: Path) -> None:
+async def test_errors_say_what_is_wrong(shared: Stage, tmp_path: Path) -> None:
     """Bad folders, unknown sessions, prompts without text, unknown methods and a missing daemon are errors with a reason."""
-    async with editing(stage.socket) as editor:
-        session = await editor.session(stage.workspace)
+    async with editing(shared.socket) as editor:
+        session = await editor.session(shared.workspace)
         connection = editor.connection
         for attempt, reason in (
             (connection.new_session(cwd="relative", mcp_servers=[]), "INVALID_WORKSPACE"),
@@ -205,5 +223,5 @@ async def test_errors_say_what_is_wrong(stage: Stage, tmp_path: Path) -> None:
             assert (refused.value.data or {})["reason"] == reason
     async with editing(str(tmp_path / "none.sock")) as editor:
         with pytest.raises(RequestError, match="systemctl --user start aeond") as refused:
-            await editor.session(stage.workspace)
+            await editor.session(shared.workspace)
         assert (refused.value.data or {})["reason"] == "NO_DAEMON"

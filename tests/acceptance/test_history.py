@@ -25,25 +25,25 @@ async def done(client: AsyncClient, workspace: Path, *steps: PlanStep) -> str:
     return (await ended(client, run.run_id)).run_id
 
 
-async def test_a_run_replays_to_the_events_that_its_watchers_got(stage: Stage) -> None:
+async def test_a_run_replays_to_the_events_that_its_watchers_got(shared: Stage) -> None:
     """A replay needs neither tools nor model and gives the run's own events, whole or up to one of them."""
     with anyio.fail_after(60):
-        async with AsyncClient(stage.socket) as client:
-            run_id = await done(client, stage.workspace, *THREE)
-            deeds = stage.ledger.lines
+        async with AsyncClient(shared.socket) as client:
+            run_id = await done(client, shared.workspace, *THREE)
+            deeds = shared.ledger.lines
             async with client.watch(run_id) as events:
                 watched = [event async for event in events if event.seq]
             replayed = [event async for event in client.replay_run(run_id)]
             assert replayed == watched
             assert [event async for event in client.replay_run(run_id, 4)] == watched[:4]
-            assert stage.ledger.lines == deeds
+            assert shared.ledger.lines == deeds
 
 
-async def test_a_fork_does_only_what_comes_after_its_point(stage: Stage) -> None:
+async def test_a_fork_does_only_what_comes_after_its_point(shared: Stage) -> None:
     """A fork from the third step runs that step alone; the run that it came from stays as it was."""
     with anyio.fail_after(60):
-        async with AsyncClient(stage.socket) as client:
-            run_id = await done(client, stage.workspace, *THREE)
+        async with AsyncClient(shared.socket) as client:
+            run_id = await done(client, shared.workspace, *THREE)
             async with client.watch(run_id) as events:
                 watched = [event async for event in events]
             before = next(
@@ -56,19 +56,19 @@ async def test_a_fork_does_only_what_comes_after_its_point(stage: Stage) -> None
             assert fork.state is RunState.SUCCEEDED
             first = await client.get_run(run_id)
             assert [step.output for step in fork.steps][:2] == [step.output for step in first.steps][:2]
-            assert stage.ledger.begun(forked.run_id) == {"s3": 1}
+            assert shared.ledger.begun(forked.run_id) == {"s3": 1}
 
 
-async def test_a_fork_may_go_on_with_another_plan(stage: Stage) -> None:
+async def test_a_fork_may_go_on_with_another_plan(shared: Stage) -> None:
     """On the command line, a fork keeps executed steps, takes the rest from the new plan, and both runs can
     be replayed."""
     first = PlanStep("s1", "", "calculator", {"expression": "2 + 3"})
-    printed = await stage.aeonctl("ask", "-q", "--plan", stage.plan_file(chain(first)))
+    printed = await shared.aeonctl("ask", "-q", "--plan", shared.plan_file(chain(first)))
     assert (printed.code, "5" in printed.out) == (0, True), printed.err
-    more = stage.plan_file(chain(first, PlanStep("s2", "", "calculator", {"expression": "$s1.result * 10"})))
-    printed = await stage.aeonctl("fork", "last", "--step", "s1", "--plan", more)
+    more = shared.plan_file(chain(first, PlanStep("s2", "", "calculator", {"expression": "$s1.result * 10"})))
+    printed = await shared.aeonctl("fork", "last", "--step", "s1", "--plan", more)
     assert (printed.code, "50" in printed.out) == (0, True), printed.err
-    printed = await stage.aeonctl("replay", "last", "--json")
+    printed = await shared.aeonctl("replay", "last", "--json")
     assert printed.code == 0
     kinds = [line["kind"] for line in printed.json_lines]
     assert kinds[0] == "run_created"
@@ -77,12 +77,12 @@ async def test_a_fork_may_go_on_with_another_plan(stage: Stage) -> None:
     assert printed.err == f"{len(kinds)} events replayed: identical to the record.\n"
 
 
-async def test_a_fork_between_steps_that_began_together_replays(stage: Stage) -> None:
+async def test_a_fork_between_steps_that_began_together_replays(shared: Stage) -> None:
     """From the command line: a fork where the second of two parallel steps began does both and can be replayed."""
     together = Plan("side by side", (deed("s1", "pure"), deed("s2", "pure"), deed("s3", "pure", "s1", "s2")))
-    assert (await stage.aeonctl("ask", "-q", "--plan", stage.plan_file(together))).code == 0
-    assert (await stage.aeonctl("fork", "last", "--step", "s2")).code == 0
-    printed = await stage.aeonctl("replay", "last")
+    assert (await shared.aeonctl("ask", "-q", "--plan", shared.plan_file(together))).code == 0
+    assert (await shared.aeonctl("fork", "last", "--step", "s2")).code == 0
+    printed = await shared.aeonctl("replay", "last")
     assert (printed.code, "replayed: identical to the record" in printed.err) == (0, True), printed.err
 
 
@@ -125,19 +125,19 @@ async def test_the_last_run_is_the_newest_after_the_clock_went_back(stage: Stage
         assert [run.run_id for run in await client.list_runs()] == [newest, later, run_id]
 
 
-async def test_a_fork_where_a_step_never_began_is_refused(stage: Stage) -> None:
+async def test_a_fork_where_a_step_never_began_is_refused(shared: Stage) -> None:
     """A step that the run never began is no place to fork, and that is said."""
-    path = stage.plan_file(chain(deed("s1", "pure")))
-    assert (await stage.aeonctl("ask", "-q", "--plan", path)).code == 0
-    printed = await stage.aeonctl("fork", "last", "--step", "s9")
+    path = shared.plan_file(chain(deed("s1", "pure")))
+    assert (await shared.aeonctl("ask", "-q", "--plan", path)).code == 0
+    printed = await shared.aeonctl("fork", "last", "--step", "s9")
     assert printed.code == 2
     assert "has not started a step s9" in printed.err
 
 
-async def test_a_fork_with_an_unknown_model_is_refused(stage: Stage) -> None:
+async def test_a_fork_with_an_unknown_model_is_refused(shared: Stage) -> None:
     """A fork with a model that the catalogue lacks is refused with how to find one that it has."""
-    async with AsyncClient(stage.socket) as client:
-        run_id = await done(client, stage.workspace, deed("s1", "pure"))
-    printed = await stage.aeonctl("fork", run_id, "--model", "another")
+    async with AsyncClient(shared.socket) as client:
+        run_id = await done(client, shared.workspace, deed("s1", "pure"))
+    printed = await shared.aeonctl("fork", run_id, "--model", "another")
     assert printed.code != 0
     assert "model 'another' does not exist: list the models" in printed.err

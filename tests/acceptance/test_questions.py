@@ -46,10 +46,10 @@ def ended(client: Client, run_id: str) -> Run:
     return client.get_run(run_id)
 
 
-def test_an_answer_is_the_steps_result(stage: Stage) -> None:
+def test_an_answer_is_the_steps_result(shared: Stage) -> None:
     """A run asks and waits; one client's answer lets it go on, and the second answer comes too late."""
-    with Client(stage.socket) as client, Client(stage.socket) as other:
-        run_id = asked(client, stage.socket, asking(options=["red", "blue"]))
+    with Client(shared.socket) as client, Client(shared.socket) as other:
+        run_id = asked(client, shared.socket, asking(options=["red", "blue"]))
         (question,) = client.get_run(run_id).questions
         assert (question.prompt, question.options) == ("Which colour?", ("red", "blue"))
         with pytest.raises(InvalidInputError, match="'red', 'blue'") as refused:
@@ -65,13 +65,13 @@ def test_an_answer_is_the_steps_result(stage: Stage) -> None:
         assert client.read_memory("colour") == "blue"
 
 
-def test_of_many_answers_at_once_one_counts(stage: Stage) -> None:
+def test_of_many_answers_at_once_one_counts(shared: Stage) -> None:
     """Of eight concurrent answers, equal or different, exactly one is accepted."""
-    with Client(stage.socket) as client:
-        run_id = asked(client, stage.socket, asking(options=["red", "blue"]))
+    with Client(shared.socket) as client:
+        run_id = asked(client, shared.socket, asking(options=["red", "blue"]))
 
         def answer(number: int) -> bool:
-            with Client(stage.socket) as one:
+            with Client(shared.socket) as one:
                 try:
                     one.answer_run(run_id, "red" if number % 2 else "blue", "s1.1")
                 except WrongStateError as error:
@@ -102,12 +102,12 @@ def test_a_question_survives_a_killed_daemon(stage: Stage) -> None:
     assert answered.answer == "green"
 
 
-def test_a_question_lapses_with_its_default_or_without(stage: Stage) -> None:
+def test_a_question_lapses_with_its_default_or_without(shared: Stage) -> None:
     """When the deadline has passed the default answers; without one the step fails and says so."""
-    with Client(stage.socket) as client:
-        by_default = asked(client, stage.socket, asking(default="grey", deadline_seconds=0.2))
+    with Client(shared.socket) as client:
+        by_default = asked(client, shared.socket, asking(default="grey", deadline_seconds=0.2))
         assert ended(client, by_default).steps[0].output == "grey"
-        lapsed = ended(client, asked(client, stage.socket, asking(deadline_seconds=0.2)))
+        lapsed = ended(client, asked(client, shared.socket, asking(deadline_seconds=0.2)))
         assert (lapsed.steps[0].state, lapsed.steps[0].reason) == (StepState.FAILED, "INPUT_TIMEOUT")
         assert lapsed.state is RunState.FAILED
 
@@ -141,7 +141,7 @@ def test_waiting_takes_no_place(stage: Stage) -> None:
 
 
 @pytest.fixture
-def plan_file(stage: Stage) -> str:
+def plan_file(shared: Stage) -> str:
     """A plan that asks for a colour and says which one it was."""
     question = {"prompt": "Which colour?", "options": ["red", "blue"]}
     arguments = {"text": "You said $s1."}
@@ -149,12 +149,12 @@ def plan_file(stage: Stage) -> str:
         PlanStep("s1", "", "request_user_input", question),
         PlanStep("s2", "", "echo", arguments, depends_on=("s1",)),
     )
-    return stage.plan_file(Plan("ask", steps))
+    return shared.plan_file(Plan("ask", steps))
 
 
-async def test_ask_asks_at_the_terminal(stage: Stage, plan_file: str) -> None:
+async def test_ask_asks_at_the_terminal(shared: Stage, plan_file: str) -> None:
     """`aeonctl ask` shows the question with its options, takes one by its number, and goes on."""
-    variables = environment(AEOND_SOCKET=stage.socket, TERM="xterm-256color")
+    variables = environment(AEOND_SOCKET=shared.socket, TERM="xterm-256color")
     async with terminal(
         command("ask", "--plan", plan_file), environment=variables, columns=80, lines=24
     ) as shown:
@@ -196,18 +196,18 @@ async def test_asking_waits_no_longer_than_the_patience(stage: Stage, plan_file:
     assert "waiting for it" not in shown.screen.text
 
 
-async def test_a_question_that_closes_says_why(stage: Stage) -> None:
+async def test_a_question_that_closes_says_why(shared: Stage) -> None:
     """A closing question reports whether the run was cancelled, the time is over, or another client
     answered."""
-    variables = environment(AEOND_SOCKET=stage.socket, TERM="xterm-256color")
+    variables = environment(AEOND_SOCKET=shared.socket, TERM="xterm-256color")
 
     async def asked_until(words: str, close: Callable[[Client, str], object], **arguments: Any) -> None:
-        plan = stage.plan_file(asking(**arguments))
+        plan = shared.plan_file(asking(**arguments))
         async with terminal(
             command("ask", "--plan", plan), environment=variables, columns=80, lines=24
         ) as shown:
             await shown.read_until("\n>")
-            with Client(stage.socket) as client:
+            with Client(shared.socket) as client:
                 close(client, client.list_runs(limit=1)[0].run_id)
             await shown.read_until(words)
             await shown.read_to_end()
@@ -221,32 +221,32 @@ async def test_a_question_that_closes_says_why(stage: Stage) -> None:
     )
 
 
-async def test_without_a_terminal_ask_says_how_to_answer(stage: Stage, plan_file: str) -> None:
+async def test_without_a_terminal_ask_says_how_to_answer(shared: Stage, plan_file: str) -> None:
     """Without a terminal the run is left waiting with exit code 6, and `aeonctl answer` answers it."""
-    left = await stage.aeonctl("ask", "--plan", plan_file)
+    left = await shared.aeonctl("ask", "--plan", plan_file)
     assert left.code == 6
     assert "aeonctl answer" in left.err
     assert "1) red" in left.err
-    listed = await stage.aeonctl("answer", "last", "--json")
+    listed = await shared.aeonctl("answer", "last", "--json")
     assert (listed.code, [line["prompt"] for line in listed.json_lines]) == (6, ["Which colour?"])
-    wrong = await stage.aeonctl("answer", "last", "green")
+    wrong = await shared.aeonctl("answer", "last", "green")
     assert (wrong.code, "'red', 'blue'" in wrong.err) == (2, True)
-    assert (await stage.aeonctl("answer", "last", "s1.1", "1")).code == 0
-    watched = await stage.aeonctl("watch", "last", "--quiet")
+    assert (await shared.aeonctl("answer", "last", "s1.1", "1")).code == 0
+    watched = await shared.aeonctl("watch", "last", "--quiet")
     assert (watched.code, "You said red." in watched.out) == (0, True)
-    assert (await stage.aeonctl("answer", "last", "red")).code == 1
+    assert (await shared.aeonctl("answer", "last", "red")).code == 1
 
 
-async def test_questions_options_and_steps_are_completed(stage: Stage) -> None:
+async def test_questions_options_and_steps_are_completed(shared: Stage) -> None:
     """A shell is offered the open questions of a run with their options, and the steps that have begun."""
     run_id = (
-        await stage.aeonctl("ask", "--detach", "--plan", stage.plan_file(asking(options=["red", "blue"])))
+        await shared.aeonctl("ask", "--detach", "--plan", shared.plan_file(asking(options=["red", "blue"])))
     ).out.strip()
-    with Collector(stage.socket, run_id) as seen:
+    with Collector(shared.socket, run_id) as seen:
         seen.wait_for(InputRequested)
 
     async def names(typed: str) -> list[str]:
-        return [line.partition(",")[2] for line in (await offered(typed, stage.socket)).out.split()]
+        return [line.partition(",")[2] for line in (await offered(typed, shared.socket)).out.split()]
 
     assert await names("answer last ") == ["s1.1", "red", "blue"]
     assert await names("answer last b") == ["blue"]
@@ -255,11 +255,11 @@ async def test_questions_options_and_steps_are_completed(stage: Stage) -> None:
     assert await names("decide last --step ") == []
 
 
-async def test_an_empty_answer_is_the_default(stage: Stage) -> None:
+async def test_an_empty_answer_is_the_default(shared: Stage) -> None:
     """A default is shown wherever the question is, with a deadline or without, and "" takes it."""
-    left = await stage.aeonctl("ask", "--plan", stage.plan_file(asking(default="grey")))
+    left = await shared.aeonctl("ask", "--plan", shared.plan_file(asking(default="grey")))
     assert (left.code, "(default: grey)" in left.err) == (6, True)
-    assert "(default: grey)" in (await stage.aeonctl("show", "last")).out
-    assert (await stage.aeonctl("answer", "last", "")).code == 0
-    assert (await stage.aeonctl("watch", "last")).code == 0
-    assert (await stage.aeonctl("memory", "get", "colour")).out == "grey\n"
+    assert "(default: grey)" in (await shared.aeonctl("show", "last")).out
+    assert (await shared.aeonctl("answer", "last", "")).code == 0
+    assert (await shared.aeonctl("watch", "last")).code == 0
+    assert (await shared.aeonctl("memory", "get", "colour")).out == "grey\n"

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from aeond_client.client import Client
 from aeond_client.events import ChildRunEnded, ChildRunStarted, InputRequested, RunEnded
 from aeond_client.records.runs import Plan, PlanStep, RunState
 from tests.support.aeonctl import command, environment, finished
-from tests.support.daemon_process import DaemonProcess
+from tests.support.daemon_process import DaemonProcess, daemon_folder
 from tests.support.poem import POEM
 
 RULES = [
@@ -31,8 +32,8 @@ RULES = [
 ]
 
 
-@pytest.fixture
-def daemon(folder: Path) -> Iterator[DaemonProcess]:
+@contextmanager
+def with_template(folder: Path) -> Iterator[DaemonProcess]:
     """A daemon with a template of the user's that is offered as a tool."""
     (folder / "templates").mkdir()
     (folder / "templates" / "poem.toml").write_text(POEM)
@@ -40,6 +41,20 @@ def daemon(folder: Path) -> Iterator[DaemonProcess]:
     daemon = DaemonProcess(folder, {"tools": tools})
     daemon.script.write_text(json.dumps({"rules": RULES}))
     with daemon:
+        yield daemon
+
+
+@pytest.fixture(scope="module")
+def daemon() -> Iterator[DaemonProcess]:
+    """A daemon for the tests that do not stop it."""
+    with daemon_folder() as folder, with_template(folder) as daemon:
+        yield daemon
+
+
+@pytest.fixture
+def own_daemon(folder: Path) -> Iterator[DaemonProcess]:
+    """A daemon for one test."""
+    with with_template(folder) as daemon:
         yield daemon
 
 
@@ -102,16 +117,16 @@ def test_the_reader_reads_long_material_in_parts(daemon: DaemonProcess) -> None:
     assert below.used.llm_calls == 3
 
 
-def test_a_tree_survives_a_kill_while_a_run_below_asks(daemon: DaemonProcess) -> None:
-    """The watcher of the root is asked what a run below asks, also by the next daemon, and all of it ends."""
-    with Client(str(daemon.socket)) as client:
+def test_a_tree_survives_a_kill_while_a_run_below_asks(own_daemon: DaemonProcess) -> None:
+    """The watcher of the root is asked what a run below asks, also by the next own_daemon, and all of it ends."""
+    with Client(str(own_daemon.socket)) as client:
         run = client.create_run("a poem on snow", poem("snow"))
         seen = []
         with client.watch(run.run_id, children=True) as events:
             for event in events:
                 seen.append(event)
                 if isinstance(event.kind, InputRequested):
-                    daemon.restart()
+                    own_daemon.restart()
                     assert client.get_run(event.run_id).state is RunState.AWAITING_INPUT
                     client.answer_run(event.run_id, "merry")
         ended = client.get_run(run.run_id)
@@ -176,7 +191,7 @@ async def test_the_last_run_is_the_one_that_was_asked_for(daemon: DaemonProcess)
         assert [line.split()[0] for line in (await said("runs", "--parent", "last")).splitlines()] == [
             child_run_id
         ]
-        asks, started = (await said("runs")).splitlines()
+        asks, started = (await said("runs")).splitlines()[:2]
         assert (asks.split()[0], "↳ Write a poem." in asks) == (child_run_id, True)
         assert (started.split()[0], "↳" in started) == (run.run_id, False)
         await said("answer", "last", "merry")

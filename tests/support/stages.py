@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +28,11 @@ class Stage:
     @property
     def socket(self) -> str:
         return str(self.daemon.socket)
+
+    def at(self, workspace: Path) -> "Stage":
+        """The same daemon with this workspace, which is made."""
+        workspace.mkdir()
+        return replace(self, workspace=workspace)
 
     def gate(self, name: str = "gate") -> Gate:
         return Gate(self.daemon.folder / name)

@@ -1,35 +1,35 @@
 """Guarantees for clients, of the real daemon and of the scripted one in tests of clients."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import anyio
-import anyio.to_thread
 import pytest
 
 from aeond_client import AsyncClient, Plan, PlanStep, Resolution, RunOptions, RunState, errors
 from aeond_client.events import RunCreated, RunEnded
-from tests.support.daemon_process import DaemonProcess, daemon_folder
+from tests.support.daemon_process import DaemonProcess, daemon_folder, running_daemon
 from tests.support.scripted_daemon import ScriptedDaemon
 
 PLAN = Plan("an echo", (PlanStep("s1", "say it", tool="echo", arguments={"text": "hello"}),))
 
 
+@pytest.fixture(scope="module")
+def real_daemon() -> Iterator[DaemonProcess]:
+    """The real daemon, one for all tests."""
+    with running_daemon() as daemon:
+        yield daemon
+
+
 @pytest.fixture(params=["real", "scripted"])
 async def client(request: pytest.FixtureRequest) -> AsyncIterator[AsyncClient]:
-    with daemon_folder() as folder:
-        if request.param == "scripted":
+    if request.param == "scripted":
+        with daemon_folder() as folder:
             async with ScriptedDaemon(folder / "aeond.sock") as daemon, AsyncClient(daemon.path) as client:
                 yield client
-            return
-        process = DaemonProcess(folder)
-        try:
-            await anyio.to_thread.run_sync(process.start)
-            async with AsyncClient(process.admin_socket) as client:
-                yield client
-        finally:
-            with anyio.CancelScope(shield=True):
-                await anyio.to_thread.run_sync(process.end)
+        return
+    async with AsyncClient(request.getfixturevalue("real_daemon").admin_socket) as client:
+        yield client
 
 
 async def ended_run(client: AsyncClient) -> str:
@@ -70,9 +70,13 @@ async def test_a_watch_ahead_of_the_run_is_refused(client: AsyncClient) -> None:
 async def test_a_request_id_makes_one_run(client: AsyncClient) -> None:
     """The same request id is the same run, whatever became of it."""
     options = RunOptions(plan=PLAN)
+    before = await client.list_runs()
     first = await client.create_run("say hello", options, request_id="mine")
     assert (await client.create_run("say hello", options, request_id="mine")).run_id == first.run_id
-    assert len(await client.list_runs()) == 1
+    assert [run.run_id for run in await client.list_runs()] == [
+        first.run_id,
+        *(run.run_id for run in before),
+    ]
 
 
 async def test_each_missing_object_has_its_own_reason(client: AsyncClient) -> None:
@@ -123,7 +127,7 @@ async def test_nothing_to_decide_is_said(client: AsyncClient) -> None:
 async def test_lists_are_paged_and_sorted(client: AsyncClient, tmp_path: Path) -> None:
     """Runs come newest first, keys and tools by name, however many there are."""
     runs = [await ended_run(client) for _ in range(3)]
-    assert [run.run_id for run in await client.list_runs()] == runs[::-1]
+    assert [run.run_id for run in await client.list_runs()][:3] == runs[::-1]
     assert await client.list_runs(states=[RunState.FAILED]) == ()
     for key in ("b", "a/2", "a/1"):
         await client.write_memory(key, str(tmp_path))

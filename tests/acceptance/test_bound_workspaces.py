@@ -70,7 +70,7 @@ def places(tmp_path: Path) -> tuple[Path, Path]:
 @pytest.mark.parametrize("swap", [replace_by_link, replace_by_folder])
 @pytest.mark.parametrize("work", [READ, WRITE], ids=["read", "write"])
 def test_a_run_does_not_follow_a_swapped_folder(
-    stage: Stage,
+    request: pytest.FixtureRequest,
     places: tuple[Path, Path],
     work: tuple[str, dict[str, str]],
     swap: Callable[[Path, Path], None],
@@ -80,6 +80,7 @@ def test_a_run_does_not_follow_a_swapped_folder(
     read and written there, is suspended with the reason, and continues when a person has put the folder back.
     """
     workspace, outside = places
+    stage: Stage = request.getfixturevalue("stage" if restarted else "shared")
     with Client(stage.socket) as client:
         run = client.create_run("go", RunOptions(plan=asking(*work), workspace=str(workspace)))
         seen_until(stage, run.run_id, InputRequested)

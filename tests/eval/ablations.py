@@ -15,7 +15,7 @@ import pytest
 from aeond.capabilities.tools.relevance import related_lines
 from aeond.domain.tools import ToolSpec
 from aeond.orchestration.decision import decider, next_action
-from aeond.orchestration.decision.conversations import composing, redirection
+from aeond.orchestration.decision.conversations import composing, redirection, results_reply
 from aeond.orchestration.decision.conversations.composing import Composer
 from aeond.orchestration.decision.conversations.fitting import FittingTools
 from aeond.orchestration.decision.conversations.redirection import Redirection
@@ -46,7 +46,7 @@ class Mechanism:
 MECHANISMS: Final = {
     "knowledge": Mechanism(decider, "general_reply", ""),
     "small talk": Mechanism(Subjects, "is_small_talk", False),
-    "results": Mechanism(decider, "results_reply", ""),
+    "results": Mechanism(results_reply, "results_reply", ""),
     "fitting": Mechanism(FittingTools, "of", ""),
     "intent": Mechanism(Subject, "may_not_ask", False, plain=True),
     "calculation": Mechanism(Redirection, "of_calculation", None, plain=True),

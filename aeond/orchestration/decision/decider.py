@@ -5,7 +5,7 @@ model, which chooses one action. A failed call is a result like any other. Every
 call a step and a tool call of the budget: where one of these is used up, only an answer is offered.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import field
 from typing import Final
 
@@ -15,20 +15,19 @@ from aeond.domain.outcome import Outcome, success
 from aeond.domain.plans.evaluations import Issue, Severity
 from aeond.domain.plans.plan import StepState
 from aeond.domain.plans.profiles import Route
-from aeond.domain.plans.steps import StepSnapshot
 from aeond.domain.runs.budgets import Grant
 from aeond.domain.runs.run import Answer, RunSnapshot
 from aeond.domain.runs.situations import Situation
 from aeond.domain.tools import Effect, Recovery, ToolCall
 from aeond.frozen import frozen
-from aeond.orchestration.answer.equations import Computes, computes_nothing, corrected
+from aeond.orchestration.answer.equations import Computes, computes_nothing
 from aeond.orchestration.context.new_files import names_file, names_new_file
 from aeond.orchestration.decision.conversations.composing import Composer
 from aeond.orchestration.decision.conversations.extent import is_for_one, order_of, question_of
 from aeond.orchestration.decision.conversations.fitting import FittingTools
 from aeond.orchestration.decision.conversations.knowledge import computed_reply, general_reply
 from aeond.orchestration.decision.conversations.redirection import Redirection
-from aeond.orchestration.decision.conversations.results_reply import not_found_reply, results_reply
+from aeond.orchestration.decision.conversations.results_reply import ResultsReply, not_found_reply
 from aeond.orchestration.decision.conversations.subject import Subjects
 from aeond.orchestration.decision.conversations.whole_things import renaming
 from aeond.orchestration.decision.interfaces import (
@@ -103,6 +102,10 @@ class Decider:
     def _action(self) -> NextAction:
         return NextAction(self.models, self.llm, self.offers, self.composer, self._redirection, self.findings)
 
+    @property
+    def _results(self) -> ResultsReply:
+        return ResultsReply(self.llm, self.offers.selects, self.compute)
+
     async def choose(self, snapshot: RunSnapshot, grant: Grant, on_text: TextSink) -> Outcome[RouteChoice]:
         situation = await self.situations.observe(snapshot)
         offer = await self.offers.first(snapshot, situation)
@@ -156,7 +159,9 @@ class Decider:
             changing = offer.to_change(CHANGES)
             offer = changing if changing.tools and subject.wants_change_too else offer
         if reply == NOT_SHOWN and not for_change:
-            may_look = len(executed(snapshot)) < _LOOKS
+            may_look = (
+                sum(not self.offers.selects(step.step.tool_call) for step in executed(snapshot)) < _LOOKS
+            )
             if may_look and (call := self._reading(snapshot, situation, offer)) is not None:
                 return success(going_on(snapshot, call))
             elsewhere = offer.elsewhere([step.step.tool_call for step in executed(snapshot)])
@@ -245,7 +250,7 @@ class Decider:
         other = None if computes else calculation
         other = other or await self._redirection.of_text(given, subject, offer, snapshot, situation, grant)
         if other is None and given.fulfilled:
-            reply = await self._shown(snapshot, situation, (), grant) if from_view else NOT_SHOWN
+            reply = await self._results.of(snapshot, situation, (), grant) if from_view else NOT_SHOWN
             if reply and reply != NOT_SHOWN:
                 on_text(reply)
                 return success(GiveAnswer(reply))
@@ -288,7 +293,7 @@ class Decider:
 
     def _has_only_looked(self, snapshot: RunSnapshot) -> bool:
         """Whether all steps of a small model's run without restrictions looked something up or computed, the last one with success."""
-        steps = executed(snapshot)
+        steps = self._results.telling(executed(snapshot))
         return (
             bool(steps)
             and self._redirection.possible
@@ -309,12 +314,6 @@ class Decider:
             unread = [path for path in unread if names_file(snapshot, path)]
         return offer.reading(unread[0]) if unread and not offer.has_others else None
 
-    async def _shown(
-        self, snapshot: RunSnapshot, situation: Situation, steps: Sequence[StepSnapshot], grant: Grant
-    ) -> str:
-        """What `results_reply` returns, with its calculations corrected."""
-        return corrected(await results_reply(self.llm, snapshot, situation, steps, grant), self.compute)
-
     async def _reply_from_results(self, snapshot: RunSnapshot, situation: Situation, grant: Grant) -> str:
         """The answer from the results alone, where a change is not surely all that was wanted; NOT_SHOWN if they may not show it, "" for
         other runs."""
@@ -325,7 +324,7 @@ class Decider:
             return ""
         if all(self.offers.looks(step.step.tool_call, (Effect.PURE,)) for step in steps):
             return await computed_reply(self.llm, snapshot, turns_of(steps, MAX_RESULT_CHARS), grant)
-        return await self._shown(snapshot, situation, steps, grant)
+        return await self._results.of(snapshot, situation, steps, grant)
 
     async def _known(self, snapshot: RunSnapshot, situation: Situation, grant: Grant) -> str:
         """The answer from general knowledge, after looks that showed none; "" if the model does not surely have one."""

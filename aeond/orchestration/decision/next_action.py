@@ -18,7 +18,6 @@ from aeond.orchestration.context.new_files import existing_name, spelt_as_named
 from aeond.orchestration.context.prompt_fitting import fit_prompt, room_in
 from aeond.orchestration.decision.conversations.composing import Composer
 from aeond.orchestration.decision.conversations.redirection import Redirection
-from aeond.orchestration.decision.conversations.results_reply import is_long
 from aeond.orchestration.decision.conversations.whole_things import means_part
 from aeond.orchestration.decision.interfaces import CHANGES, CallTool, Decision, DecisionModel, Offer
 from aeond.orchestration.decision.invention import has_news, is_invented
@@ -107,14 +106,14 @@ class NextAction:
     async def selection(
         self, snapshot: RunSnapshot, situation: Situation, offer: Offer, grant: Grant
     ) -> ToolCall | None:
-        """The call that selects what is asked for from a table whose content a small model would see in part only; None where the last
-        step did not read one, or nothing was written."""
-        last = executed(snapshot)[-1]
-        if last.step.tool_call is None or not is_long(last):
+        """The call that selects what is asked for from the table that the last step read; None where it read none, or nothing was
+        written."""
+        read = executed(snapshot)[-1].step.tool_call
+        if read is None:
             return None
-        for name in last.step.tool_call.arguments.values():
+        for name in read.arguments.values():
             call = offer.selecting(name) if isinstance(name, str) else None
-            if call is not None and (spec := offer.tool(call.tool)) is not None:
+            if call is not None and call.tool != read.tool and (spec := offer.tool(call.tool)) is not None:
                 return await self.composer.complete(call, spec, snapshot, situation, (), grant)
         return None
 

@@ -63,6 +63,11 @@ class Offers:
         spec = self._spec(call)
         return spec is not None and looks_here(spec) and spec.effect in effects
 
+    def selects(self, call: ToolCall | None) -> bool:
+        """Whether the call selects from what another one may have read whole."""
+        spec = self._spec(call)
+        return spec is not None and spec.effect is Effect.READ and bool(spec.composed)
+
     def changes(self, call: ToolCall | None) -> bool:
         """Whether the call is one of a tool that is known to change what exists here."""
         spec = self._spec(call)

@@ -1,64 +1,78 @@
-"""The conversation in which a small model writes a SELECT statement: with the table in view."""
+"""The conversation in which a small model writes a SELECT statement: below the declaration of the table.
+
+Models of code have read many statements below declarations with sample values, and few below rows: ADR 0119 has the measurements.
+"""
 
 import csv
 import io
 from collections.abc import Sequence
 from typing import Final
 
-from aeond.capabilities.tools.tables.reading import Table
-from aeond.capabilities.tools.tables.statements import columns_text, table_name
+from aeond.capabilities.tools.relevance.shared_words import words_that_count
+from aeond.capabilities.tools.tables.cells import column_cells
+from aeond.capabilities.tools.tables.reading import MAX_SHOWN_COLUMNS, Table
+from aeond.capabilities.tools.tables.statements import as_literal, column_names, table_name
+from aeond.domain.names import words_of
 from aeond.domain.tools import Composition, CompositionView
 from aeond.domain.values import JsonObject, JsonValue
 
-MAX_VIEW_ROWS: Final = 30
-MAX_VIEW_CHARS: Final = 2_000
-MAX_TOKENS: Final = 300
+MAX_TEXTS: Final = 8  # sample values of a column with texts
+MAX_NUMBERS: Final = 3
+MAX_VALUE_CHARS: Final = 60
+MAX_VIEW_CHARS: Final = 3_000
+MAX_TOKENS: Final = 200
 _INSTRUCTIONS: Final = """\
-You write one SQLite SELECT that finds in a table what a person asks for. Reply with it as a JSON string. Numbers are computed \
-in the statement, and each row is selected with its name."""
+You write one SQLite SELECT that finds in a table what a person's request needs. Reply with it as a JSON string. Select each row with its \
+name and with the numbers that are compared or asked for. Where things are compared, select all of them."""
 _SCHEMA: Final[JsonObject] = {"type": "string", "pattern": "^SELECT .*$"}
 _MEMBERS: Final = """\
-members(name, fee, paid, since):
-Lena,120,yes,2019
-Omar,95,no,2012
-Till,120,no,2015"""
+CREATE TABLE members (
+  name TEXT, -- 'Lena', 'Omar', 'Till', 'Vera'
+  fee REAL, -- 120, 95
+  paid TEXT, -- 'yes', 'no'
+  since TEXT -- '2019-04-01', '2012-01-15', '2015-06-30', '2021-03-01'
+);"""
 _COSTS: Final = """\
-boat_costs(date, what, euros, shop):
-2026-03-02,paint,48.5,Marina
-2026-03-20,rope,22,Hansen
-2026-04-11,lamp,61.9,Hansen
-2026-04-30,varnish,18,"""
-_DIFFERENCE: Final = (
-    "SELECT SUM(CASE WHEN date LIKE '2026-04%' THEN euros END) AS april, "
-    "SUM(CASE WHEN date LIKE '2026-03%' THEN euros END) AS march, "
-    "SUM(CASE WHEN date LIKE '2026-04%' THEN euros ELSE -euros END) AS difference FROM boat_costs"
+CREATE TABLE boat_costs (
+  date TEXT, -- '2026-03-02', '2026-03-20', '2026-04-11', '2026-04-30', ...
+  what TEXT, -- 'paint', 'rope', 'lamp', 'varnish', ...
+  shop TEXT, -- 'Marina', 'Hansen', 'Lund & Son'
+  euros REAL, -- 48.5, 22, 61.9, ...
+  metres REAL -- 30, 12
+);"""
+_MONTHS: Final = (
+    "SELECT substr(date, 1, 7) AS month, SUM(euros) AS total FROM boat_costs "
+    "WHERE date LIKE '2026-03%' OR date LIKE '2026-04%' GROUP BY month ORDER BY total DESC"
 )
+_FIRST_AND_LAST: Final = (
+    "SELECT name, since FROM members "
+    "WHERE since = (SELECT MIN(since) FROM members) OR since = (SELECT MAX(since) FROM members)"
+)
+_BY_THE_METRE: Final = "SELECT what, shop, euros / metres AS euros_per_metre FROM boat_costs WHERE what = 'rope' ORDER BY euros_per_metre"
 _EXAMPLES: Final[tuple[tuple[str, str, JsonValue], ...]] = (
     (
         _MEMBERS,
-        "Who pays more, Lena or Omar?",
+        "Who pays more, Lena or Omar? And how much more?",
         "SELECT name, fee FROM members WHERE name IN ('Lena', 'Omar') ORDER BY fee DESC",
     ),
     (
         _COSTS,
         "wieviel haben wir insgesamt bei Hansen gelassen?",
-        "SELECT shop, SUM(euros) FROM boat_costs WHERE shop = 'Hansen'",
+        "SELECT shop, SUM(euros) AS total FROM boat_costs WHERE shop = 'Hansen'",
     ),
+    (_COSTS, "was the boat dearer in april than in march? by what amount", _MONTHS),
+    (_MEMBERS, "Who still has to pay?", "SELECT name, fee FROM members WHERE paid = 'no'"),
+    (_MEMBERS, "quién es el socio más antiguo y quién el más nuevo", _FIRST_AND_LAST),
     (
         _COSTS,
-        "was the boat dearer in april than in march? by what amount",
-        _DIFFERENCE,
+        "à quelle boutique on a laissé le plus d'argent, et combien ?",
+        "SELECT shop, SUM(euros) AS total FROM boat_costs GROUP BY shop ORDER BY total DESC",
     ),
+    (_COSTS, "which rope was cheapest by the metre", _BY_THE_METRE),
     (
         _MEMBERS,
-        "quién lleva menos tiempo en el club",
-        "SELECT name, since FROM members ORDER BY since DESC LIMIT 1",
-    ),
-    (_MEMBERS, "Who still has to pay?", "SELECT name, fee FROM members WHERE paid = 'no'"),
-    (
-        _COSTS,
-        "what was the last thing we bought",
-        "SELECT what, date FROM boat_costs ORDER BY date DESC LIMIT 1",
+        "ilu członków jest w klubie od 2015 roku",
+        "SELECT COUNT(*) AS members FROM members WHERE since >= '2015-01-01'",
     ),
 )
 
@@ -66,24 +80,35 @@ _EXAMPLES: Final[tuple[tuple[str, str, JsonValue], ...]] = (
 QUERY: Final = Composition(("query",), _INSTRUCTIONS, _EXAMPLES, facts=False, max_tokens=MAX_TOKENS)
 
 
-def query_view(table: Table, path: str) -> CompositionView:
-    """The table, for a statement over it."""
-    return CompositionView(table_view(table, path), _SCHEMA)
+def query_view(table: Table, path: str, request: str) -> CompositionView:
+    """The declaration of the table, for a statement over it."""
+    return CompositionView(declaration(table, path, request), _SCHEMA)
 
 
-def table_view(table: Table, path: str) -> str:
-    """The table as a statement names it, and its first rows."""
-    lines = [f"{table_name(path)}({columns_text(table.columns)}):"]
-    room = MAX_VIEW_CHARS
-    for row in table.rows[:MAX_VIEW_ROWS]:
-        line = csv_text([row]).removesuffix("\n")
-        room -= len(line)
-        if room < 0:
-            break
-        lines.append(line)
-    if len(lines) - 1 < len(table.rows):
-        lines.append(f"... {len(table.rows)} rows in all")
-    return "\n".join(lines)
+def declaration(table: Table, path: str, request: str) -> str:
+    """The table as SQL declares it, each column with some of its values: first those that share most words with the request."""
+    said = set(words_that_count(request))
+    columns = list(zip(*table.rows, strict=True)) or [()] * len(table.columns)
+    named = list(zip(column_names(table.columns), columns, strict=True))[:MAX_SHOWN_COLUMNS]
+    lines, room = [], MAX_VIEW_CHARS
+    for number, (name, texts) in enumerate(named, 1):
+        kind, values = _kind_and_values(texts, said)
+        room -= len(values)
+        end = "," if number < len(named) else ""
+        lines.append(f"  {name} {kind}{end}" + (f" -- {values}" if values and room > 0 else ""))
+    return "\n".join([f"CREATE TABLE {table_name(path)} (", *lines, ");"])
+
+
+def _kind_and_values(texts: Sequence[str], said: set[str]) -> tuple[str, str]:
+    """The type of a column, and some of its values as a statement writes them."""
+    cells = [cell for cell in column_cells(texts) if cell is not None]
+    are_numbers = bool(cells) and all(isinstance(cell, float) for cell in cells)
+    distinct = list(dict.fromkeys(" ".join(text.split()) for text in texts if text))
+    first = sorted(distinct, key=lambda text: -len(said.intersection(words_of(text))))
+    shown = first[: MAX_NUMBERS if are_numbers else MAX_TEXTS]
+    values = shown if are_numbers else [as_literal(text[:MAX_VALUE_CHARS]) for text in shown]
+    more = ["..."] if len(shown) < len(distinct) else []
+    return "REAL" if are_numbers else "TEXT", ", ".join([*values, *more])
 
 
 def csv_text(lines: Sequence[Sequence[object]]) -> str:

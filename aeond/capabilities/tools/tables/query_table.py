@@ -31,7 +31,8 @@ MAX_QUERY_CHARS: Final = 1_000
 _FIRST_ROWS: Final = 5
 # As spreadsheets on Windows write. Loaded here: a thread with the rights of a user may not be able to read Python.
 _WINDOWS: Final = codecs.lookup("cp1252")
-_TABLES: Final = (".csv", ".tsv")
+_LISTS: Final = ".json"  # of objects
+_TABLES: Final = (".csv", ".tsv", _LISTS)
 
 
 class QueryTableArguments(BaseModel):
@@ -68,9 +69,9 @@ def query_table_tool(
             )
         )
 
-    async def view(arguments: JsonObject, context: ToolContext, _request: str) -> CompositionView | None:
+    async def view(arguments: JsonObject, context: ToolContext, request: str) -> CompositionView | None:
         return await threads.run(
-            lambda _stopped: _view(files, trusts, str(arguments.get("path", "")), context.workspace)
+            lambda _stopped: _view(files, trusts, str(arguments.get("path", "")), context.workspace, request)
         )
 
     @tool(
@@ -81,7 +82,7 @@ def query_table_tool(
         composed=(QUERY, view),
     )
     async def query_table(arguments: QueryTableArguments, context: ToolContext) -> QueryTableResult:
-        """Finds, counts, compares or adds up rows of a csv or tsv file."""
+        """Finds, counts, compares or adds up rows of a csv or tsv file, or of a JSON list."""
         return await threads.run(lambda stopped: _answered(files, arguments, context.workspace, stopped))
 
     return query_table
@@ -105,14 +106,18 @@ def _answered(
     )
 
 
-def _view(files: ContainedFiles, trusts: Trusts, path: str, workspace: str) -> CompositionView | None:
-    """The table, for the conversation in which a small model writes the query; None for a file that is not trusted, because its
-    content would be read before the policy has decided about the call."""
+def _view(
+    files: ContainedFiles, trusts: Trusts, path: str, workspace: str, request: str
+) -> CompositionView | None:
+    """The table, for the conversation in which a small model writes the query; None for a JSON file without one, and for a file
+    that is not trusted, because its content would be read before the policy has decided about the call."""
     meant = _meant(files, path, workspace)
     if not trusts(file_target(files, meant, workspace, Access.READ).name, workspace):
         return None
     table = read_table(_text(files, meant, workspace))
-    return query_view(table, meant)
+    if table.plain and PurePosixPath(meant).suffix.casefold() == _LISTS:
+        return None
+    return query_view(table, meant, request)
 
 
 def _read(files: ContainedFiles, path: str, workspace: str) -> tuple[Table, str, str]:

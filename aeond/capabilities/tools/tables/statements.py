@@ -89,13 +89,14 @@ def _first_rows(cursor: Iterable[tuple[Cell | bytes, ...]], names: Iterable[str]
     return Found(tuple(names), tuple(rows))
 
 
-def columns_text(columns: Sequence[str]) -> str:
+def column_names(columns: Sequence[str]) -> list[str]:
     """The columns as a statement names them."""
-    listed = [
-        column if _PLAIN_NAME.fullmatch(column) else _quoted(column)
-        for column in _distinct(columns)[:MAX_SHOWN_COLUMNS]
-    ]
-    return ", ".join(listed)
+    return [column if _PLAIN_NAME.fullmatch(column) else _quoted(column) for column in _distinct(columns)]
+
+
+def as_literal(text: str) -> str:
+    """A text as a statement writes it."""
+    return "'" + text.replace("'", "''") + "'"
 
 
 def _fill(database: apsw.Connection, table: Table, name: str, columns: Sequence[str]) -> None:
@@ -128,7 +129,7 @@ def _refused(error: Exception, table: Table, name: str, columns: Sequence[str]) 
         )
     said = "there are several statements" if isinstance(error, apsw.ExecTraceAbort) else str(error)
     return ToolError(
-        f"{said}; write one SELECT over the table {name}({columns_text(table.columns)})",
+        f"{said}; write one SELECT over the table {name}({', '.join(column_names(table.columns)[:MAX_SHOWN_COLUMNS])})",
         reason="QUERY_INVALID",
         field="query",
         candidates=tuple(columns[:MAX_SHOWN_COLUMNS]),

@@ -4,16 +4,20 @@ With rules, tools and examples of actions around a result, a small model recites
 measurements.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Final
 
 from aeond.domain.llm import LLMRequest
 from aeond.domain.messages import Message
+from aeond.domain.plans.plan import StepState
 from aeond.domain.plans.steps import StepSnapshot
 from aeond.domain.runs.budgets import Grant
 from aeond.domain.runs.run import RunSnapshot
 from aeond.domain.runs.situations import Situation
+from aeond.domain.tools import ToolCall
 from aeond.domain.values import display_json
+from aeond.frozen import frozen
+from aeond.orchestration.answer.equations import Computes, computes_nothing, corrected
 from aeond.orchestration.budget.budgeted_llm import BudgetedLLM, is_cut
 from aeond.orchestration.context.new_files import new_names
 from aeond.orchestration.context.prompt_fitting import fit_prompt, room_in
@@ -38,7 +42,46 @@ REPLY_SECONDS: Final = 300.0
 _DOUBTFUL_FROM: Final = -3.0  # log-odds of NOT_SHOWN against any answer
 
 
-def is_long(step: StepSnapshot) -> bool:
+@frozen
+class ResultsReply:
+    """Answers of one model, their calculations corrected; `selects` says whether a call selects from what another one may have read
+    whole."""
+
+    llm: LLMAdapter
+    selects: Callable[[ToolCall | None], bool]
+    compute: Computes = computes_nothing
+
+    def telling(self, steps: Sequence[StepSnapshot]) -> Sequence[StepSnapshot]:
+        """The steps without selections that failed: what they are about was read before."""
+        return [step for step in steps if step.state is StepState.SUCCEEDED or not self._selects(step)]
+
+    async def of(
+        self, run: RunSnapshot, situation: Situation, steps: Sequence[StepSnapshot], grant: Grant
+    ) -> str:
+        """What `results_reply` returns for what was selected from a table in place of the table, and where that may not show the answer, for
+        the table, as far as it can be shown, for another call of the grant."""
+        told = self.telling(steps)
+        selected = [
+            step
+            for at, step in enumerate(told)
+            if not any(self._selects(later) and _share_argument(step, later) for later in told[at + 1 :])
+        ]
+        reply = await self._reply(run, situation, selected, grant)
+        whole = [step for step in told if not self._selects(step)]
+        if reply != NOT_SHOWN or len(selected) == len(told) or any(map(_is_long, whole)):
+            return reply
+        return await self._reply(run, situation, whole, grant)
+
+    async def _reply(
+        self, run: RunSnapshot, situation: Situation, steps: Sequence[StepSnapshot], grant: Grant
+    ) -> str:
+        return corrected(await results_reply(self.llm, run, situation, steps, grant), self.compute)
+
+    def _selects(self, step: StepSnapshot) -> bool:
+        return self.selects(step.step.tool_call)
+
+
+def _is_long(step: StepSnapshot) -> bool:
     """Whether the result is too long to be shown whole."""
     return len(result_of(step)) > MAX_RESULT_CHARS
 
@@ -48,16 +91,13 @@ async def results_reply(
 ) -> str:
     """The answer, for one call of the grant, from the results of the steps, or without any from what is in view; NOT_SHOWN if they may
     not show it, "" if the model gives none that is complete."""
-    needed = [
-        step for at, step in enumerate(steps) if not (is_long(step) and _is_again(step, steps[at + 1 :]))
-    ]
 
     def build(result_chars: int) -> tuple[Message, ...]:
-        shown = [_shown(turn) for turn in turns_of(needed, result_chars)]
+        shown = [_shown(turn) for turn in turns_of(steps, result_chars)]
         return results_messages(run, situation, shown or _in_view(situation))
 
     room = min(room_in(grant, llm), MAX_PROMPT_TOKENS)
-    fitted = await fit_prompt(llm, build, min(results_length(needed), MAX_RESULT_CHARS), room)
+    fitted = await fit_prompt(llm, build, min(results_length(steps), MAX_RESULT_CHARS), room)
     if fitted.value is None or grant.left.llm_calls < 1:
         return ""
     request = LLMRequest(
@@ -74,13 +114,13 @@ async def results_reply(
     return NOT_SHOWN if may_not_show or answered.text.startswith(NOT_SHOWN) else answered.text.strip()
 
 
-def _is_again(step: StepSnapshot, later: Sequence[StepSnapshot]) -> bool:
-    """Whether a later step was about what this one was about."""
-    about, *others = (
-        set(map(str, one.step.tool_call.arguments.values())) if one.step.tool_call else set()
-        for one in (step, *later)
-    )
-    return any(about & other for other in others)
+def _share_argument(one: StepSnapshot, other: StepSnapshot) -> bool:
+    """Whether both steps were about the same thing."""
+    values = [
+        set(map(str, step.step.tool_call.arguments.values())) if step.step.tool_call else set()
+        for step in (one, other)
+    ]
+    return not values[0].isdisjoint(values[1])
 
 
 async def not_found_reply(llm: LLMAdapter, run: RunSnapshot, situation: Situation, grant: Grant) -> str:

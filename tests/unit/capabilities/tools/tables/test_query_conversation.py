@@ -1,49 +1,65 @@
 """The conversation in which a query is written."""
 
-import pytest
+import sqlite3
+from contextlib import closing
 
 from aeond.capabilities.tools.tables.query_conversation import (
+    MAX_TEXTS,
     MAX_VIEW_CHARS,
-    MAX_VIEW_ROWS,
     QUERY,
+    declaration,
     query_view,
-    table_view,
 )
 from aeond.capabilities.tools.tables.reading import Table, read_table
-from aeond.capabilities.tools.tables.statements import select
 from aeond.schemas.checker import SchemaChecker
 
-MEMBERS = read_table("name,fee\nLena,120\nOmar,95\n")
+MEMBERS = read_table("name,fee,joined on\nLena,120,2019-04-01\nO'Hara,95,\nTill,120,2015-06-30\n")
+DECLARED = """\
+CREATE TABLE members (
+  name TEXT, -- 'Lena', 'O''Hara', 'Till'
+  fee REAL, -- 120, 95
+  "joined on" TEXT -- '2019-04-01', '2015-06-30'
+);"""
 
 
-def test_the_table_is_in_view() -> None:
-    """The view names the table and its columns as a statement does, above its rows."""
-    view = query_view(MEMBERS, "club/members.csv")
-    assert view.text == "members(name, fee):\nLena,120\nOmar,95"
+def test_the_declaration_of_the_table_is_in_view() -> None:
+    """The view declares the table with its columns as a statement names them and with their values, each once."""
+    view = query_view(MEMBERS, "club/members.csv", "who?")
+    assert view.text == DECLARED
     check = SchemaChecker()
     assert not check.check("SELECT name FROM members", view.schema, "QUERY")
     assert check.check("DELETE FROM members", view.schema, "QUERY")
 
 
-@pytest.mark.parametrize("cell", ["x", "word " * 40])
-def test_of_a_long_table_the_first_rows_are_shown(cell: str) -> None:
-    """Rows are shown as far as there is room, and then counted."""
-    view = table_view(Table(("a",), ((cell,),) * 90), "long.csv").splitlines()
-    assert view[-1] == "... 90 rows in all"
-    assert len(view) <= MAX_VIEW_ROWS + 2
-    assert sum(map(len, view)) <= MAX_VIEW_CHARS + 100
+def test_values_that_share_words_with_the_request_come_first() -> None:
+    """Of a column with many values those are shown that the request may mean, in any case, and then the first ones."""
+    names = tuple((f"boat {number}",) for number in range(40))
+    for request, first in (("where is Boat 31?", "boat 31"), ("where is IDA?", "Ida"), ("where?", "boat 0")):
+        table = Table(("name",), (*names, ("Ida",)))
+        shown = declaration(table, "boats.csv", request).splitlines()[1]
+        assert shown.startswith(f"  name TEXT -- '{first}', ")
+        assert shown.endswith(", ...")
+        assert shown.count("'") == 2 * MAX_TEXTS
 
 
-def test_rows_of_several_lines_are_counted_once() -> None:
-    """A cell with line breaks counts as part of its row, so that rows left out are reported."""
-    rows = (("a\nb\nc",), ("d" * MAX_VIEW_CHARS,), ("e",))
-    assert table_view(Table(("x",), rows), "x.csv") == 'x(x):\n"a\nb\nc"\n... 3 rows in all'
+def test_a_view_is_bounded() -> None:
+    """Long values are cut, and of a table with many columns the last ones are shown without values."""
+    columns = tuple(f"column{number}" for number in range(30))
+    rows = tuple(tuple(f"{row} {'word ' * 40}" for _ in columns) for row in range(20))
+    view = declaration(Table(columns, rows), "wide.csv", "")
+    assert "\n  column29 TEXT\n);" in view
+    assert len(view) < MAX_VIEW_CHARS + 30 * 40
+
+
+def test_a_value_of_several_lines_stays_in_its_line() -> None:
+    """A line break in a cell ends no comment of the declaration."""
+    view = declaration(Table(("x",), (("a\nb",),)), "x.csv", "")
+    assert view == "CREATE TABLE x (\n  x TEXT -- 'a b'\n);"
 
 
 def test_the_examples_are_valid_statements() -> None:
-    """Each worked example is a statement over the table in its view."""
+    """Each declaration of a worked example is one that SQLite reads, and its statement one over that table."""
     for view, _request, statement in QUERY.examples:
-        name, _, rest = view.partition("(")
-        columns, _, rows = rest.partition("):\n")
-        table = read_table(f"{columns.replace(', ', ',')}\n{rows}\n")
-        assert select(table, name, str(statement)).rows
+        with closing(sqlite3.connect(":memory:")) as database:
+            database.execute(view)
+            database.execute(str(statement))

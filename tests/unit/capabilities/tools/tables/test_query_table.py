@@ -71,7 +71,17 @@ async def test_a_small_model_writes_the_query_with_the_table_in_view(folder: Pat
             ToolCall("query_table", {"path": "members"}), context, "who?"
         )
         assert (begun is not None) == trusted
-        assert begun is None or begun.text.startswith("members(name, fee, paid):\nLena,120,yes")
+        assert begun is None or begun.text.startswith("CREATE TABLE members (\n  name TEXT, -- 'Lena', ")
+
+
+@pytest.mark.parametrize(("content", "is_table"), [('[{"a": 1}, {"a": 2}]', True), ('{"a": 1}', False)])
+async def test_a_json_file_is_asked_only_if_it_is_a_list(folder: Path, content: str, is_table: bool) -> None:
+    """A list of objects is a table with a column for each member; for other JSON no query is written."""
+    (folder / "plan.json").write_text(content)
+    tool = query_table_tool(ContainedFiles(resolve_in_kernel), WorkerThreads())
+    call = ToolCall("query_table", {"path": "plan.json"})
+    begun = await invoker_of(tool).composition_view(call, within(CONTEXT, folder), "how many?")
+    assert (begun.text if begun else "") == ("CREATE TABLE plan (\n  a REAL -- 1, 2\n);" if is_table else "")
 
 
 @pytest.mark.parametrize("path", ["members.csv", "Club/Members.csv", "members", "club/members"])

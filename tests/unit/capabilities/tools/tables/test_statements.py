@@ -4,7 +4,7 @@ import pytest
 
 from aeond.capabilities.tools.tables import statements
 from aeond.capabilities.tools.tables.reading import Table, read_table
-from aeond.capabilities.tools.tables.statements import MAX_ROWS_READ, columns_text, select, table_name
+from aeond.capabilities.tools.tables.statements import MAX_ROWS_READ, column_names, select, table_name
 from aeond.errors import ToolError
 
 COSTS = read_table(
@@ -126,6 +126,6 @@ def test_a_query_is_bounded_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_names_are_those_of_statements() -> None:
     """A table has its file's name in letters that need no quotes; columns are quoted where they must be, and are distinct."""
     assert [table_name(path) for path in ("a/My costs.csv", "2026.csv")] == ["My_costs", "t2026"]
-    assert columns_text(("name", "first name", "Name", 'a"b')) == 'name, "first name", Name_2, "a""b"'
+    assert column_names(("name", "first name", "Name", 'a"b')) == ["name", '"first name"', "Name_2", '"a""b"']
     table = Table(("x", "X"), (("1", "2"),))
     assert found("SELECT x, X_2 FROM costs", table) == [("1", "2")]

@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
+import pytest
+
 from aeond.capabilities.llm.adapters.scripted import Rule, ScriptedLLM
 from aeond.capabilities.tools.registry import Registry
 from aeond.domain.plans.evaluations import Evaluation
@@ -163,38 +165,59 @@ SELECT = replace(
     candidates=("path",),
     composition=Composition(("query",), "Write the query.", ()),
 )
+SHORT = ran(calls("s1", "look", path="costs.csv"), output="rope,22")
 LONG = ran(calls("s1", "look", path="costs.csv"), output="rope,22\n" * 2_000)
+TABLES = (SHORT, LONG)
+SUM = ToolCall("select", {"path": "costs.csv", "query": "SELECT SUM(euros) FROM costs"})
 
 
-def over_a_table(query: str) -> tuple[Decider, ScriptedLLM]:
-    """What decides about a table that is too long to be shown."""
+def over_a_table(query: str, *replies: str) -> tuple[Decider, ScriptedLLM]:
+    """What decides about a table, with these replies one after another."""
     rules = (
         Rule(contains=SUBJECT, text="compute", likely={"compute": -0.1, "do": -5.0}),
-        Rule(contains=TELL, text="44000"),
+        *(Rule(contains=TELL, text=reply, times=1) for reply in replies),
         Rule(contains="Write the query.", text=query),
         Rule.model_validate({"json": {"answer": "From the decision."}}),
     )
     tools = Registry()
     for one in (replace(LOOK, candidates=("path",)), SELECT):
         tools.register(WholeTool(one))
-    view = CompositionView("costs(what, euros):", {"type": "string"})
+    view = CompositionView("CREATE TABLE costs (what, euros);", {"type": "string"})
     return decider_of(rules, tools, SITUATION, Composing({}, ("costs.csv",), view))
 
 
-async def test_a_table_that_is_too_long_is_selected_from() -> None:
-    """A small model does not answer from a part of a table: it writes a query for it, and answers from what that finds."""
-    subject, llm = over_a_table('"SELECT SUM(euros) FROM costs"')
-    query = ToolCall("select", {"path": "costs.csv", "query": "SELECT SUM(euros) FROM costs"})
-    assert await next_call(subject, asked(LONG, request="How much in all?")) == query
+def about(*steps: StepSnapshot) -> RunSnapshot:
+    return asked(*steps, request="How much in all?")
+
+
+def selected(**outcome: str) -> StepSnapshot:
+    return ran(replace(calls("s2", "select"), tool_call=SUM), **outcome)
+
+
+@pytest.mark.parametrize("table", TABLES)
+async def test_a_table_is_selected_from(table: StepSnapshot) -> None:
+    """A small model does not answer from a table: it writes a query for it, and answers from what that finds, without the table in view."""
+    subject, llm = over_a_table('"SELECT SUM(euros) FROM costs"', "44000")
+    assert await next_call(subject, about(table)) == SUM
     assert "rope,22" not in str(llm.requests[-1].messages)
-    selected = ran(replace(calls("s2", "select"), tool_call=query), output="44000")
-    assert await answer(subject, asked(LONG, selected, request="How much in all?")) == "44000"
+    assert await answer(subject, about(table, selected(output="44000"))) == "44000"
     assert "rope,22" not in str(llm.requests[-1].messages)
 
 
-async def test_a_table_is_read_in_part_where_no_query_is_written() -> None:
-    """Without a query the answer comes from as much of the table as is shown; a short table needs none."""
-    for step in (LONG, ran(calls("s1", "look", path="costs.csv"), output="rope,22")):
-        subject, llm = over_a_table("")
-        assert await answer(subject, asked(step, request="How much in all?")) == "44000"
+@pytest.mark.parametrize("table", TABLES)
+async def test_a_table_is_read_where_no_query_is_written(table: StepSnapshot) -> None:
+    """Without a query, or with one that fails, the answer comes from as much of the table as is shown."""
+    for steps in ((table,), (table, selected(error="no such column: total"))):
+        subject, llm = over_a_table("", "44000")
+        assert await answer(subject, about(*steps)) == "44000"
         assert "rope,22" in str(llm.requests[-1].messages)
+        assert "no such column" not in str(llm.requests[-1].messages)
+
+
+async def test_a_query_that_does_not_show_the_answer_leads_to_the_table() -> None:
+    """Where the selected rows do not show what was asked, the whole table may, if it is short enough to be shown."""
+    subject, llm = over_a_table("", "?", "44000")
+    assert await answer(subject, about(SHORT, selected(output="(empty)"))) == "44000"
+    assert "rope,22" in str(llm.requests[-1].messages)
+    subject, llm = over_a_table("", "?", "44000")
+    assert await answer(subject, about(LONG, selected(output="(empty)"))) != "44000"

@@ -17,6 +17,7 @@ from aeond.domain.tools import ToolSpec
 from aeond.orchestration.decision import decider, next_action
 from aeond.orchestration.decision.conversations import composing, redirection, results_reply
 from aeond.orchestration.decision.conversations.composing import Composer
+from aeond.orchestration.decision.conversations.extent import AfterChange
 from aeond.orchestration.decision.conversations.fitting import FittingTools
 from aeond.orchestration.decision.conversations.redirection import Redirection
 from aeond.orchestration.decision.conversations.subject import Subject, Subjects
@@ -54,7 +55,7 @@ MECHANISMS: Final = {
     "first call": Mechanism(Redirection, "of_call", None),
     "first answer": Mechanism(Redirection, "of_text", None),
     "update": Mechanism(composing, "overwrites", False),
-    "report": Mechanism(Decider, "_report", ""),
+    "report": Mechanism(AfterChange, "answer", ""),
     "lines": Mechanism(related_lines, "rank", (), plain=True),
     "nearest": Mechanism(Decider, "_reading", None, plain=True),
     "undone": Mechanism(Redirection, "of_undone", None),

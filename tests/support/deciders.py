@@ -22,6 +22,7 @@ from tests.support.strategy import SpecTool
 NOWHERE = Situation()
 INTENT = "Say in one word what the person does"
 SMALL_TALK = "an assistant that remembers what it is told"
+HEARD = "wants to hear back"
 FITTING = "Say which of the tools in view"
 EXACT = "A tool is at hand"
 ARGUMENTS = "Write the arguments of the tool's calls"
@@ -72,9 +73,11 @@ def words(**given: float) -> dict[str, float]:
 
 
 def unanswered(rules: tuple[Rule, ...]) -> tuple[Rule, ...]:
-    """Rules for what the person does, for small talk and for the tool that fits, if there are none."""
+    """Rules for what the person does, for small talk, for the tool that fits and for what an order asks for besides, if there are none."""
     given = {rule.contains for rule in rules}
-    return tuple(Rule(contains=one, text="?") for one in (INTENT, SMALL_TALK, FITTING) if one not in given)
+    return tuple(
+        Rule(contains=one, text="?") for one in (INTENT, SMALL_TALK, FITTING, HEARD) if one not in given
+    )
 
 
 def decider_of(

@@ -23,7 +23,7 @@ from aeond.frozen import frozen
 from aeond.orchestration.answer.equations import Computes, computes_nothing
 from aeond.orchestration.context.new_files import names_file, names_new_file
 from aeond.orchestration.decision.conversations.composing import Composer
-from aeond.orchestration.decision.conversations.extent import is_for_one, order_of, question_of
+from aeond.orchestration.decision.conversations.extent import AfterChange, order_of, question_of
 from aeond.orchestration.decision.conversations.fitting import FittingTools
 from aeond.orchestration.decision.conversations.knowledge import computed_reply, general_reply
 from aeond.orchestration.decision.conversations.redirection import Redirection
@@ -48,7 +48,6 @@ from aeond.orchestration.decision.results import (
     going_on,
     may_go_on,
     repetition,
-    report_of,
     turns_of,
 )
 from aeond.orchestration.interfaces import Judgement, RouteChoice, discard_text
@@ -56,7 +55,6 @@ from aeond.orchestration.last_runs import LastRuns
 from aeond.orchestration.prompts.answer_prompts import NOT_SHOWN
 from aeond.orchestration.prompts.decision_prompts import REPEATED
 from aeond.orchestration.prompts.fitting_prompts import NONE
-from aeond.orchestration.prompts.subject_prompts import MEMORY
 from aeond.ports import LLMAdapter, TextSink
 from aeond.ports.situations import Situations
 
@@ -67,7 +65,6 @@ CANNOT: Final = "CANNOT"
 NOT_DECIDED: Final = "NOT_DECIDED"
 
 _LOOKS: Final = 2  # before a decision about a request whose answer no look has shown
-_MAX_REPORT_CHARS: Final = 400
 _REPLY_CALLS: Final = 2  # a question about the subject, and an answer from the results
 _CALLS_OF_FITTING: Final = 5  # two questions for a tool, two about the request, and a decision
 
@@ -139,8 +136,11 @@ class Decider:
             offer = offer.known
         elif rest is not None and not snapshot.steps_in(StepState.FAILED, StepState.INVALID):
             offer = offer.without(fitting)  # all its calls that the request needs were made
-        if report := await self._report(snapshot, situation, grant):
-            return success(ended(snapshot, ANSWERED, report))
+        after = await self._after_change(snapshot, situation, offer, grant)
+        if isinstance(after, ToolCall):
+            return success(going_on(snapshot, after))
+        if after:
+            return success(ended(snapshot, ANSWERED, after))
         whole, snapshot = snapshot, await self._asking(snapshot, situation, grant)
         looked = self._has_only_looked(snapshot)
         if looked and (call := self._reading(snapshot, situation, offer, named=True)) is not None:
@@ -274,22 +274,14 @@ class Decider:
         enough = grant.left.llm_calls >= _CALLS_OF_FITTING
         return await self.fitting.of(self.llm, snapshot, offer, grant) if asks and enough else ""
 
-    async def _report(self, snapshot: RunSnapshot, situation: Situation, grant: Grant) -> str:
-        """What the tool reports whose call has just made the one change that a small model was asked for, below what was found out for
-        it; "" for other runs."""
-        steps = executed(snapshot)
-        if not steps or steps[-1].state is not StepState.SUCCEEDED or not _is_unrestricted(snapshot):
+    async def _after_change(
+        self, snapshot: RunSnapshot, situation: Situation, offer: Offer, grant: Grant
+    ) -> str | ToolCall:
+        """What `AfterChange.answer` returns; "" for a run that it does not concern."""
+        if not _is_unrestricted(snapshot) or not self._redirection.can_ask(grant):
             return ""
-        if not self.offers.changes(steps[-1].step.tool_call) or not self._redirection.can_ask(grant):
-            return ""
-        report = report_of(steps[-1])
-        if not 0 < len(report) <= _MAX_REPORT_CHARS:
-            return ""
-        found = self.findings.get(snapshot.run_id)
-        if found:
-            return f"{found}\n{report}"
-        is_fact = (await self.subjects.of(self.llm, snapshot, situation, grant)).place == MEMORY
-        return report if is_fact or await is_for_one(self.llm, snapshot, grant) else ""
+        after = AfterChange(self.llm, self.offers, self.subjects, self._results, self.findings)
+        return await after.answer(snapshot, situation, offer, grant)
 
     def _has_only_looked(self, snapshot: RunSnapshot) -> bool:
         """Whether all steps of a small model's run without restrictions looked something up or computed, the last one with success."""

@@ -29,6 +29,7 @@ _KNOWN: Final = (
 )
 NOT_SHOWN: Final = "?"
 FILES_IN_VIEW: Final = "files"
+CHANGED: Final = "changed for this request"
 _RESULTS_RULES: Final = f"""\
 You answer a person's request from what is shown above it. Answer in one or two short sentences, in the language of the request, with \
 every number and name that was asked for. Write out each calculation with its numbers. If it is not shown, answer only: {NOT_SHOWN}"""

@@ -1,29 +1,89 @@
-"""Whether a request is for one thing, and the order that stands behind a question.
+"""What a request is for besides its first change: nothing, something that the person wants to be told, or more changes; and the order that
+stands behind a question.
 
 After the one change that was wanted, the report of the tool is the answer: a small model that words one itself takes seconds, and says
-in English, or not at all, what has happened. ADR 0109 has the measurements. Of a question with an order behind it ("What is 5 % of 640? Keep that as
+in English, or not at all, what has happened. ADR 0109 has the measurements. Where the person wants to be told something besides, what was
+changed is read again and asked for it: ADR 0120. Of a question with an order behind it ("What is 5 % of 640? Keep that as
 my bonus.") what is asked is answered first, and the order is then decided about as a request of its own, below both: ADR 0117 has the reasons.
 """
 
 from dataclasses import replace
 from typing import Final
 
+from aeond.domain.plans.plan import StepState
+from aeond.domain.plans.steps import StepSnapshot
 from aeond.domain.runs.budgets import Grant
 from aeond.domain.runs.run import RunSnapshot
 from aeond.domain.runs.situations import Situation
+from aeond.domain.tools import ToolCall
+from aeond.frozen import frozen
 from aeond.orchestration.context.statements import question_and_rest
 from aeond.orchestration.decision.conversations.odds import odds_of
+from aeond.orchestration.decision.conversations.results_reply import ResultsReply
 from aeond.orchestration.decision.conversations.subject import Subjects
+from aeond.orchestration.decision.interfaces import Offer
+from aeond.orchestration.decision.offers import Offers
+from aeond.orchestration.decision.results import executed, report_of
+from aeond.orchestration.last_runs import LastRuns
 from aeond.orchestration.prompts.run_prompts import exchange_text
-from aeond.orchestration.prompts.subject_prompts import EXTENT, ONE
+from aeond.orchestration.prompts.subject_prompts import EXTENT, MEMORY, ONE
 from aeond.ports import LLMAdapter
 
+_MAX_REPORT_CHARS: Final = 400
 _ONE_FROM: Final = 0.3  # log-odds
 
 
-async def is_for_one(llm: LLMAdapter, run: RunSnapshot, grant: Grant) -> bool:
+@frozen
+class AfterChange:
+    """What follows the change that a small model was asked for; `findings` holds what was found out for it, by run."""
+
+    llm: LLMAdapter
+    offers: Offers
+    subjects: Subjects
+    results: ResultsReply
+    findings: LastRuns[str, str]
+
+    async def answer(
+        self, run: RunSnapshot, situation: Situation, offer: Offer, grant: Grant
+    ) -> str | ToolCall:
+        """What the tool reports that made the change, with what was found out for it before, or what the request wants to be told
+        besides; the call that reads what was changed where that is needed first; "" if nothing of the kind follows the last step."""
+        steps = executed(run)
+        last = next((at for at in reversed(range(len(steps))) if self._changes(steps[at])), None)
+        if last is None or any(step.state is not StepState.SUCCEEDED for step in steps[last:]):
+            return ""
+        change, looks = steps[last], steps[last + 1 :]
+        report = report_of(change)
+        if not 0 < len(report) <= _MAX_REPORT_CHARS or not all(map(self._looks, looks)):
+            return ""
+        if not looks and (found := self.findings.get(run.run_id)):
+            return f"{found}\n{report}"
+        if not looks and (await self.subjects.of(self.llm, run, situation, grant)).place == MEMORY:
+            return report
+        if not await self.subjects.wants_answer_too(self.llm, run, grant):
+            return report if not looks and await _is_for_one(self.llm, run, grant) else ""
+        if not looks and (reading := _read_again(change, offer)):
+            return reading
+        told = await self.results.besides(run, situation, report, looks, grant)
+        return "\n".join(filter(None, (report, told)))
+
+    def _changes(self, step: StepSnapshot) -> bool:
+        return self.offers.changes(step.step.tool_call)
+
+    def _looks(self, step: StepSnapshot) -> bool:
+        return self.offers.looks(step.step.tool_call)
+
+
+async def _is_for_one(llm: LLMAdapter, run: RunSnapshot, grant: Grant) -> bool:
     """Whether the run's request is most likely for one thing, for one call of the grant; false if the model says neither."""
     return await odds_of(ONE, EXTENT, llm, grant, run.text) >= _ONE_FROM
+
+
+def _read_again(change: StepSnapshot, offer: Offer) -> ToolCall | None:
+    """The call that reads the file that a step has changed, under the name that it has now."""
+    values = change.step.tool_call.arguments.values() if change.step.tool_call else ()
+    calls = (offer.reading(value) for value in values if isinstance(value, str))
+    return next((call for call in calls if call is not None), None)
 
 
 async def question_of(

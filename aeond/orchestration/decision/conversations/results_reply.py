@@ -26,6 +26,7 @@ from aeond.orchestration.decision.interfaces import Turn
 from aeond.orchestration.decision.results import executed, result_of, results_length, turns_of
 from aeond.orchestration.interfaces import discard_text
 from aeond.orchestration.prompts.answer_prompts import (
+    CHANGED,
     FILES_IN_VIEW,
     NOT_SHOWN,
     not_found_messages,
@@ -72,10 +73,24 @@ class ResultsReply:
             return reply
         return await self._reply(run, situation, whole, grant)
 
-    async def _reply(
-        self, run: RunSnapshot, situation: Situation, steps: Sequence[StepSnapshot], grant: Grant
+    async def besides(
+        self, run: RunSnapshot, situation: Situation, report: str, looks: Sequence[StepSnapshot], grant: Grant
     ) -> str:
-        return corrected(await results_reply(self.llm, run, situation, steps, grant), self.compute)
+        """What the request wants to be told besides a change with this report, from that and what was looked at since, for one call of
+        the grant; "" if they may not show it."""
+        reply = await self._reply(run, situation, looks, grant, (CHANGED, report))
+        return "" if reply == NOT_SHOWN else reply
+
+    async def _reply(
+        self,
+        run: RunSnapshot,
+        situation: Situation,
+        steps: Sequence[StepSnapshot],
+        grant: Grant,
+        *above: tuple[str, str],
+    ) -> str:
+        reply = await results_reply(self.llm, run, situation, steps, grant, above)
+        return corrected(reply, self.compute)
 
     def _selects(self, step: StepSnapshot) -> bool:
         return self.selects(step.step.tool_call)
@@ -87,13 +102,18 @@ def _is_long(step: StepSnapshot) -> bool:
 
 
 async def results_reply(
-    llm: LLMAdapter, run: RunSnapshot, situation: Situation, steps: Sequence[StepSnapshot], grant: Grant
+    llm: LLMAdapter,
+    run: RunSnapshot,
+    situation: Situation,
+    steps: Sequence[StepSnapshot],
+    grant: Grant,
+    above: Sequence[tuple[str, str]] = (),
 ) -> str:
-    """The answer, for one call of the grant, from the results of the steps, or without any from what is in view; NOT_SHOWN if they may
-    not show it, "" if the model gives none that is complete."""
+    """The answer, for one call of the grant, from the results of the steps below what stands above them, a place and a text each, or
+    without any from what is in view; NOT_SHOWN if they may not show it, "" if the model gives none that is complete."""
 
     def build(result_chars: int) -> tuple[Message, ...]:
-        shown = [_shown(turn) for turn in turns_of(steps, result_chars)]
+        shown = [*above, *(_shown(turn) for turn in turns_of(steps, result_chars))]
         return results_messages(run, situation, shown or _in_view(situation))
 
     room = min(room_in(grant, llm), MAX_PROMPT_TOKENS)

@@ -22,10 +22,12 @@ from aeond.orchestration.prompts.answer_prompts import ANSWER_KNOWN, KNOWN
 from aeond.orchestration.prompts.decision_prompts import Question
 from aeond.orchestration.prompts.subject_prompts import (
     ACTS,
+    ANSWER,
     CHANGE,
     COMPUTATION,
     EDITS,
     FILE,
+    HEARD,
     INTENT,
     KNOWLEDGE,
     MEMORY,
@@ -43,6 +45,7 @@ _SURELY_KNOWN_FROM: Final = 2.0  # log-odds of such an answer alone, where nothi
 _TALKS_FROM: Final = 2.5  # log-odds that a person only talks
 _ONLY_TALKS_FROM: Final = 3.5  # the same, less those of something to be done
 _TALK_LOOKS_BELOW: Final = -0.6  # log-odds that something is to be looked up or computed
+_ANSWER_TOO_FROM: Final = -1.25  # log-odds that an order asks for something, too
 _NO_CHANGE_BELOW: Final = 0.0
 _CHANGE_FROM: Final = 1.75
 _CHANGE_AFTER_LOOK_FROM: Final = 0.5
@@ -166,6 +169,8 @@ class Subjects:
         self._known: LastRuns[tuple[str, str], Subject] = LastRuns()  # by run and request
         # Log-odds that the model has an answer, by run and request.
         self._answerable: LastRuns[tuple[str, str], float] = LastRuns()
+        # Log-odds that the person wants to hear an answer after an order, by run and request.
+        self._heard: LastRuns[tuple[str, str], float] = LastRuns()
         # Log-odds that the person only talks, by run and request.
         self._talks: LastRuns[tuple[str, str], float] = LastRuns()
 
@@ -183,6 +188,11 @@ class Subjects:
         if likely:  # a model that failed is asked again
             self._known[run.run_id, request] = subject
         return subject
+
+    async def wants_answer_too(self, llm: LLMAdapter, run: RunSnapshot, grant: Grant) -> bool:
+        """Whether the person wants to hear more than that the run's order is carried out, for one call of the grant if that is not
+        known yet and another one is left."""
+        return await _odds_once(self._heard, ANSWER, HEARD, llm, run, grant) >= _ANSWER_TOO_FROM
 
     async def is_small_talk(self, subject: Subject, llm: LLMAdapter, run: RunSnapshot, grant: Grant) -> bool:
         """Whether the person only thanks, greets or makes a passing remark, so that nothing is to be looked up, done or kept. If neither

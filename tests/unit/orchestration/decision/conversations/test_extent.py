@@ -5,12 +5,13 @@ from dataclasses import replace
 
 import pytest
 
-from aeond.capabilities.llm.adapters.scripted import Rule
+from aeond.capabilities.llm.adapters.scripted import Rule, ScriptedLLM
 from aeond.capabilities.tools.registry import Registry
 from aeond.domain.plans.steps import StepSnapshot
-from aeond.domain.tools import Effect, Recovery
+from aeond.domain.tools import Effect, Recovery, ToolCall
 from aeond.domain.values import JsonValue
-from tests.support.deciders import WholeTool, decider_of
+from aeond.orchestration.interfaces import Judgement
+from tests.support.deciders import HEARD, Composing, WholeTool, decider_of
 from tests.support.judging import after_pass, ran
 from tests.support.strategy import LOOK, TEXT, calls, grant, spec
 
@@ -71,3 +72,55 @@ async def test_other_runs_go_on_with_a_decision() -> None:
     assert await answer(step(output="x" * 500)) == "From the decision."
     assert await answer(step("send")) == "From the decision."
     assert await answer(step(), instructions="Be brief.") == "From the decision."
+
+
+CHANGE = replace(spec("change", {"path": TEXT}, ("path",), Effect.WRITE_CONTAINED), candidates=("path",))
+CHANGED = replace(
+    ran(calls("s1", "change", path="todo.txt"), output="added: rope"), recovery=Recovery.RECONCILE
+)
+READ = ran(calls("s2", "look", path="todo.txt"), output="paint\nrope")
+
+
+async def judged(
+    *steps: StepSnapshot, heard: Mapping[str, float], reply: str = "Two things."
+) -> tuple[Judgement, ScriptedLLM]:
+    """What follows an order that asks for something besides as likely as this."""
+    rules = (
+        Rule(contains=HEARD, text="answer", likely=dict(heard)),
+        Rule(contains="one thing or for several", text="one", likely=ONE),
+        Rule(contains="Say in one word what a request", text="do", likely={"do": -0.1}),
+        Rule(contains="from what is shown above it", text=reply),
+        Rule.model_validate({"json": {"answer": "From the decision."}}),
+    )
+    tools = Registry()
+    for one in (replace(LOOK, candidates=("path",)), CHANGE):
+        tools.register(WholeTool(one))
+    subject, llm = decider_of(rules, tools, invoker=Composing({}, values=("todo.txt",)))
+    return (await subject.evaluate(after_pass(1, *steps), grant(10))).value, llm
+
+
+ASKS, ASKS_NOTHING = {"done": -0.3, "answer": -1.4}, {"done": -0.1, "answer": -2.3}
+
+
+async def test_what_an_order_asks_for_besides_is_read_after_the_change() -> None:
+    """An order that also asks for something has the changed file read again, and the answer says what was done and what was asked for."""
+    found, _ = await judged(CHANGED, heard=ASKS)
+    (action,) = found.actions
+    assert action.step is not None
+    assert action.step.tool_call == ToolCall("look", {"path": "todo.txt"})
+    found, llm = await judged(CHANGED, READ, heard=ASKS)
+    assert found.evaluation.final_output == "added: rope\nTwo things."
+    shown = str(llm.requests[-1].messages[-1].content)
+    assert "changed for this request:\nadded: rope\n\ntodo.txt:\npaint\nrope" in shown
+
+
+async def test_an_answer_that_is_not_shown_is_left_out() -> None:
+    """Where the changed file does not show what was asked for, the answer says what was done."""
+    found, _ = await judged(CHANGED, READ, heard=ASKS, reply="?")
+    assert found.evaluation.final_output == "added: rope"
+
+
+async def test_an_order_that_asks_for_nothing_ends_with_its_report() -> None:
+    """Nothing is read after a change that was all the person wanted."""
+    found, _ = await judged(CHANGED, heard=ASKS_NOTHING)
+    assert found.evaluation.final_output == "added: rope"

@@ -190,8 +190,8 @@ def about(*steps: StepSnapshot) -> RunSnapshot:
     return asked(*steps, request="How much in all?")
 
 
-def selected(**outcome: str) -> StepSnapshot:
-    return ran(replace(calls("s2", "select"), tool_call=SUM), **outcome)
+def selected(output: str = "", error: str = "") -> StepSnapshot:
+    return ran(replace(calls("s2", "select"), tool_call=SUM), output=output, error=error)
 
 
 @pytest.mark.parametrize("table", TABLES)

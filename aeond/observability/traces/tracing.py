@@ -125,22 +125,29 @@ class Tracing:
         self._news.set()
 
     async def _export(self) -> None:
+        """Exports the spans of the ended runs. Runs whose export is cancelled are exported by the next call, perhaps again: spans have
+        their ids."""
         batch: list[bytes] = []
+        runs: list[tuple[str, RunSpans | None]] = []
         count = 0
-        while self._ended:
-            run_id, run = self._ended.popleft()
-            try:
-                spans, more = await self._trace(run_id, run)
-            except AeondError:  # the journal cannot be read: it says so itself
-                self._dropped += 1
-            else:
-                batch.append(spans)
-                count += more
-            if count >= BATCH_SPANS or (count and not self._ended):
-                taken = await self._exporter.export(batch, count)
-                self._exported += taken
-                self._dropped += count - taken
-                batch, count = [], 0
+        try:
+            while self._ended:
+                runs.append(self._ended.popleft())
+                try:
+                    spans, more = await self._trace(*runs[-1])
+                except AeondError:  # the journal cannot be read: it says so itself
+                    self._dropped += 1
+                else:
+                    batch.append(spans)
+                    count += more
+                if count >= BATCH_SPANS or (count and not self._ended):
+                    taken = await self._exporter.export(batch, count)
+                    self._exported += taken
+                    self._dropped += count - taken
+                    batch, runs, count = [], [], 0
+        except anyio.get_cancelled_exc_class():
+            self._ended.extendleft(reversed(runs))
+            raise
         self._waiting_spans = 0
 
     async def _trace(self, run_id: str, run: RunSpans | None) -> tuple[bytes, int]:

@@ -225,3 +225,33 @@ async def test_a_stop_exports_what_is_left() -> None:
         assert exported.spans == []
         tasks.cancel_scope.cancel()
     assert len(exported.spans) == usual_spans(PLANNED)
+
+
+class Held(Exported):
+    """Takes no spans in the first request."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.requests = 0
+        self.begun = anyio.Event()
+
+    async def export(self, spans: Sequence[bytes], count: int) -> int:
+        self.requests += 1
+        if self.requests == 1:
+            self.begun.set()
+            await anyio.sleep_forever()
+        return await super().export(spans, count)
+
+
+async def test_a_stop_exports_what_was_on_its_way() -> None:
+    """Spans whose request is cut off by a stop go out in another one before the end."""
+    events = run_named("r1")
+    held = Held()
+    traced = Tracing(InMemoryJournal(), held, lambda: "m", "p", EagerClock())
+    with anyio.fail_after(10):
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(traced.run)
+            hear(traced, events)
+            await held.begun.wait()
+            tasks.cancel_scope.cancel()
+    assert traced.counts == Export(usual_spans(events), 0)

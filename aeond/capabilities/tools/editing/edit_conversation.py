@@ -34,7 +34,11 @@ You change a text file as a person asks. Reply with a JSON list of the changes t
 _MEMBERS: Final = "club/members.csv:\nname,fee,paid\nLena,120,yes\nOmar,95,no\nTill,120,no"
 _BERTH: Final = 'harbour.json:\n{\n  "berth": 12,\n  "paid": false,\n  "neighbours": ["Lena", "Omar"]\n}'
 _EXAMPLES: Final[tuple[tuple[str, str, JsonValue], ...]] = (
-    (_MEMBERS, "Neu im Club: Vera, 95 Euro, noch nicht gezahlt", [{"add": "Vera,95,no"}]),
+    (
+        _MEMBERS,
+        "Neu im Club: Vera, 95 Euro, noch nicht gezahlt. Sag mir, wie viele wir jetzt sind",
+        [{"add": "Vera,95,no"}],
+    ),
     (
         "todo.md:\n# To do\n- [ ] paint\n- [ ] rope\n- [ ] two lamps",
         "we don't need the rope any more, drop it. I also want varnish and a new oar",
@@ -48,7 +52,7 @@ _EXAMPLES: Final[tuple[tuple[str, str, JsonValue], ...]] = (
     (_BERTH, "On m'a donné la place 15", [{"replace": '  "berth": 12,', "with": '  "berth": 15,'}]),
     (
         "boat.txt:\nIda, built 1988\nlength 6.4 m\nred sails",
-        "the sails are blue now",
+        "the sails are blue now. tell me how long the boat is, too",
         [{"replace": "red sails", "with": "blue sails"}],
     ),
 )

@@ -285,7 +285,7 @@ class Decider:
 
     def _has_only_looked(self, snapshot: RunSnapshot) -> bool:
         """Whether all steps of a small model's run without restrictions looked something up or computed, the last one with success."""
-        steps = self._results.telling(executed(snapshot))
+        steps = self._results.informative(executed(snapshot))
         return (
             bool(steps)
             and self._redirection.possible

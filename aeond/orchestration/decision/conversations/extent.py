@@ -1,9 +1,8 @@
-"""What a request is for besides its first change: nothing, something that the person wants to be told, or more changes; and the order that
-stands behind a question.
+"""What a request is for besides its first change: nothing, an answer, or more changes; and the order that stands behind a question.
 
 After the one change that was wanted, the report of the tool is the answer: a small model that words one itself takes seconds, and says
-in English, or not at all, what has happened. ADR 0109 has the measurements. Where the person wants to be told something besides, what was
-changed is read again and asked for it: ADR 0120. Of a question with an order behind it ("What is 5 % of 640? Keep that as
+in English, or not at all, what has happened. ADR 0109 has the measurements. Where the order also asks for something, what was
+changed is read again and the answer given from there: ADR 0120. Of a question with an order behind it ("What is 5 % of 640? Keep that as
 my bonus.") what is asked is answered first, and the order is then decided about as a request of its own, below both: ADR 0117 has the reasons.
 """
 
@@ -46,8 +45,8 @@ class AfterChange:
     async def answer(
         self, run: RunSnapshot, situation: Situation, offer: Offer, grant: Grant
     ) -> str | ToolCall:
-        """What the tool reports that made the change, with what was found out for it before, or what the request wants to be told
-        besides; the call that reads what was changed where that is needed first; "" if nothing of the kind follows the last step."""
+        """What the tool reports that made the change, with what was found out for it before, or with what the
+        request asks for besides; the call that reads what was changed where that is needed first; "" if nothing of the kind follows the last step."""
         steps = executed(run)
         last = next((at for at in reversed(range(len(steps))) if self._changes(steps[at])), None)
         if last is None or any(step.state is not StepState.SUCCEEDED for step in steps[last:]):
@@ -64,8 +63,8 @@ class AfterChange:
             return report if not looks and await _is_for_one(self.llm, run, grant) else ""
         if not looks and (reading := _read_again(change, offer)):
             return reading
-        told = await self.results.besides(run, situation, report, looks, grant)
-        return "\n".join(filter(None, (report, told)))
+        reply = await self.results.besides(run, situation, report, looks, grant)
+        return "\n".join(filter(None, (report, reply)))
 
     def _changes(self, step: StepSnapshot) -> bool:
         return self.offers.changes(step.step.tool_call)

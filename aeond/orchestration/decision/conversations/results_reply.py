@@ -52,7 +52,7 @@ class ResultsReply:
     selects: Callable[[ToolCall | None], bool]
     compute: Computes = computes_nothing
 
-    def telling(self, steps: Sequence[StepSnapshot]) -> Sequence[StepSnapshot]:
+    def informative(self, steps: Sequence[StepSnapshot]) -> Sequence[StepSnapshot]:
         """The steps without selections that failed: what they are about was read before."""
         return [step for step in steps if step.state is StepState.SUCCEEDED or not self._selects(step)]
 
@@ -61,22 +61,22 @@ class ResultsReply:
     ) -> str:
         """What `results_reply` returns for what was selected from a table in place of the table, and where that may not show the answer, for
         the table, as far as it can be shown, for another call of the grant."""
-        told = self.telling(steps)
+        kept = self.informative(steps)
         selected = [
             step
-            for at, step in enumerate(told)
-            if not any(self._selects(later) and _share_argument(step, later) for later in told[at + 1 :])
+            for at, step in enumerate(kept)
+            if not any(self._selects(later) and _share_argument(step, later) for later in kept[at + 1 :])
         ]
         reply = await self._reply(run, situation, selected, grant)
-        whole = [step for step in told if not self._selects(step)]
-        if reply != NOT_SHOWN or len(selected) == len(told) or any(map(_is_long, whole)):
+        whole = [step for step in kept if not self._selects(step)]
+        if reply != NOT_SHOWN or len(selected) == len(kept) or any(map(_is_long, whole)):
             return reply
         return await self._reply(run, situation, whole, grant)
 
     async def besides(
         self, run: RunSnapshot, situation: Situation, report: str, looks: Sequence[StepSnapshot], grant: Grant
     ) -> str:
-        """What the request wants to be told besides a change with this report, from that and what was looked at since, for one call of
+        """What the request asks for besides a change with this report, from that and what was looked at since, for one call of
         the grant; "" if they may not show it."""
         reply = await self._reply(run, situation, looks, grant, (CHANGED, report))
         return "" if reply == NOT_SHOWN else reply

@@ -171,10 +171,15 @@ TABLES = (SHORT, LONG)
 SUM = ToolCall("select", {"path": "costs.csv", "query": "SELECT SUM(euros) FROM costs"})
 
 
-def over_a_table(query: str, *replies: str) -> tuple[Decider, ScriptedLLM]:
+COMPUTE, DO = {"compute": -0.1, "do": -5.0}, {"do": -0.1}
+
+
+def over_a_table(
+    query: str, *replies: str, likely: Mapping[str, float] = COMPUTE
+) -> tuple[Decider, ScriptedLLM]:
     """What decides about a table, with these replies one after another."""
     rules = (
-        Rule(contains=SUBJECT, text="compute", likely={"compute": -0.1, "do": -5.0}),
+        Rule(contains=SUBJECT, text="compute", likely=dict(likely)),
         *(Rule(contains=TELL, text=reply, times=1) for reply in replies),
         Rule(contains="Write the query.", text=query),
         Rule.model_validate({"json": {"answer": "From the decision."}}),
@@ -221,3 +226,9 @@ async def test_a_query_that_does_not_show_the_answer_leads_to_the_table() -> Non
     assert "rope,22" in str(llm.requests[-1].messages)
     subject, llm = over_a_table("", "?", "44000")
     assert await answer(subject, about(LONG, selected(output="(empty)"))) != "44000"
+
+
+async def test_nothing_is_selected_for_a_change_alone() -> None:
+    """A request that surely only wants a change goes on with a decision after the table was read."""
+    subject, _ = over_a_table('"SELECT SUM(euros) FROM costs"', "44000", likely=DO)
+    assert await answer(subject, about(SHORT)) == "From the decision."

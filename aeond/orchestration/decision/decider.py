@@ -27,7 +27,11 @@ from aeond.orchestration.decision.conversations.extent import AfterChange, order
 from aeond.orchestration.decision.conversations.fitting import FittingTools
 from aeond.orchestration.decision.conversations.knowledge import computed_reply, general_reply
 from aeond.orchestration.decision.conversations.redirection import Redirection
-from aeond.orchestration.decision.conversations.results_reply import ResultsReply, not_found_reply
+from aeond.orchestration.decision.conversations.results_reply import (
+    ResultsReply,
+    not_found_reply,
+    with_sources,
+)
 from aeond.orchestration.decision.conversations.subject import Subjects
 from aeond.orchestration.decision.conversations.whole_things import renaming
 from aeond.orchestration.decision.interfaces import (
@@ -345,7 +349,9 @@ class Decider:
     ) -> Outcome[Judgement]:
         """The end of the run with this answer, or the call for the order behind what it asked."""
         order = asking is not whole and await self._ordered(whole, situation, offer, text, grant)
-        return success(going_on(whole, order) if order else ended(whole, ANSWERED, text))
+        if order:
+            return success(going_on(whole, order))
+        return success(ended(whole, ANSWERED, with_sources(text, whole.text, situation, executed(whole))))
 
     async def _ordered(
         self, snapshot: RunSnapshot, situation: Situation, offer: Offer, found: str, grant: Grant

@@ -5,10 +5,12 @@ measurements.
 """
 
 from collections.abc import Callable, Collection, Sequence
+from pathlib import PurePosixPath
 from typing import Final
 
 from aeond.domain.llm import LLMRequest
 from aeond.domain.messages import Message
+from aeond.domain.names import words_of
 from aeond.domain.plans.plan import StepState
 from aeond.domain.plans.steps import StepSnapshot
 from aeond.domain.runs.budgets import Grant
@@ -32,7 +34,7 @@ from aeond.orchestration.prompts.answer_prompts import (
     not_found_messages,
     results_messages,
 )
-from aeond.orchestration.prompts.decision_prompts import extremes
+from aeond.orchestration.prompts.decision_prompts import extremes, facts_text
 from aeond.ports import LLMAdapter
 
 MAX_REPLY_TOKENS: Final = 500
@@ -40,6 +42,9 @@ MAX_REFUSAL_TOKENS: Final = 120
 MAX_RESULT_CHARS: Final = 6_000
 MAX_PROMPT_TOKENS: Final = 2_600  # of which the rules and examples, read before, are 1,200
 REPLY_SECONDS: Final = 300.0
+# Of a word and of a number that say where an answer comes from.
+_WORD_CHARS: Final = 4
+_NUMBER_CHARS: Final = 2
 _DOUBTFUL_FROM: Final = -3.0  # log-odds of NOT_SHOWN against any answer
 
 
@@ -151,6 +156,26 @@ async def not_found_reply(llm: LLMAdapter, run: RunSnapshot, situation: Situatio
     messages = not_found_messages(run.text, tuple(places), new_names(run, situation))
     request = LLMRequest(messages, max_tokens=MAX_REFUSAL_TOKENS, fixed=True, deadline_seconds=REPLY_SECONDS)
     return (await BudgetedLLM(llm, grant).text(request)).strip()
+
+
+def with_sources(answer: str, request: str, situation: Situation, steps: Sequence[StepSnapshot]) -> str:
+    """The answer with the names of the files below it that it comes from and does not name: those read by the steps that have a word of
+    it which neither the request nor a remembered fact has."""
+    known = {*words_of(request), *words_of(facts_text(situation))}
+    shortest = {True: _NUMBER_CHARS, False: _WORD_CHARS}
+    news = {word for word in words_of(answer) if len(word) >= shortest[word.isdigit()]} - known
+    names = {path for path, _ in situation.files} | {*situation.nearest}
+    sources: dict[str, None] = {}
+    for step in steps:
+        if (
+            step.state is StepState.SUCCEEDED
+            and step.step.tool_call
+            and not news.isdisjoint(words_of(result_of(step)))
+        ):
+            values = step.step.tool_call.arguments.values()
+            sources |= dict.fromkeys(value for value in values if isinstance(value, str) and value in names)
+    unnamed = [path for path in sources if PurePosixPath(path).name not in answer]
+    return f"{answer}\n({', '.join(unnamed)})" if unnamed else answer
 
 
 def _begins(start: str) -> str:

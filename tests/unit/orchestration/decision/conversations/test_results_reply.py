@@ -14,7 +14,7 @@ from aeond.domain.runs.run import RunSnapshot
 from aeond.domain.runs.situations import Situation
 from aeond.domain.tools import Composition, CompositionView, Effect, ToolCall
 from aeond.orchestration.decision.decider import Decider
-from tests.support.deciders import INTENT, Composing, WholeTool, decider_of, words
+from tests.support.deciders import INTENT, Composing, Seen, WholeTool, decider_of, words
 from tests.support.judging import after_pass, ran
 from tests.support.strategy import LOOK, TEXT, calls, grant, spec
 
@@ -75,6 +75,20 @@ async def test_a_question_is_answered_from_what_was_looked_up() -> None:
     shown = str(llm.requests[-1].messages[-1].content)
     assert shown == "Remembered: gate = 7\n\nNow: Friday\n\nboat.txt:\nred sails\n\nRequest: Which sails?"
     assert len(llm.requests) == 2
+
+
+async def test_an_answer_names_the_files_that_it_comes_from() -> None:
+    """Below an answer stand the files with a word or number of it that neither request nor facts have, unless it names them."""
+    built = ran(calls("s1", "look", path="boat.txt"), output="Ida, built 1988 by Hansen at gate 77")
+    for reply, expected in (
+        ("In 1988.", "In 1988.\n(boat.txt)"),
+        ("By Hansen: see boat.txt.", "By Hansen: see boat.txt."),
+        ("She was built long ago.", "She was built long ago."),
+        ("At gate 77.", "At gate 77."),
+    ):
+        subject, _ = decider(reply)
+        subject = replace(subject, situations=Seen(replace(SITUATION, facts=(("gate", 77),))))
+        assert await answer(subject, asked(built, AGAIN, request="When was Ida built?")) == expected
 
 
 async def test_what_is_not_shown_is_looked_for_elsewhere() -> None:

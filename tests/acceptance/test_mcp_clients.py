@@ -168,7 +168,7 @@ async def test_a_question_is_a_form(
     field: dict[str, Any],
     answer: str,
 ) -> None:
-    """A form has the question, its options if there are any, and what is filled in is the answer."""
+    """A form has the question, its options if there are any, and its content is the answer."""
     person = Person({"answer": answer})
     async with by_stdio(stage, person, mode) as client:
         result = await client.call_tool("ask", {"request": request_text})

@@ -79,7 +79,7 @@ def test_a_run_is_a_task(stage: Stage) -> None:
 
 
 def test_a_person_answers_and_approves_by_forms_of_the_task(stage: Stage) -> None:
-    """A task that needs a person has a form, and goes on when it is filled in; what is declined is denied."""
+    """A task that needs a person has a form, and goes on when it is filled in; a declined approval is denied."""
     chosen = as_task(stage, "ask", {"request": "Let me choose"}, {"answer": "blue"})
     assert chosen["forms"] == ["Which?"]
     with Client(stage.socket) as daemon:

@@ -1,8 +1,8 @@
 """What a request is for besides its first change: nothing, an answer, or more changes; and the order that stands behind a question.
 
 After the one change that was wanted, the report of the tool is the answer: a small model that words one itself takes seconds, and says
-in English, or not at all, what has happened. ADR 0109 has the measurements. Where the order also asks for something, what was
-changed is read again and the answer given from there: ADR 0120. Of a question with an order behind it ("What is 5 % of 640? Keep that as
+in English, or not at all, what has happened. ADR 0109 has the measurements. Where the order also asks for something, the changed
+file is read again and the answer given from there: ADR 0120. Of a question with an order behind it ("What is 5 % of 640? Keep that as
 my bonus.") what is asked is answered first, and the order is then decided about as a request of its own, below both: ADR 0117 has the reasons.
 """
 

@@ -5,7 +5,6 @@ measurements.
 """
 
 from collections.abc import Callable, Collection, Sequence
-from pathlib import PurePosixPath
 from typing import Final
 
 from aeond.domain.llm import LLMRequest
@@ -81,7 +80,7 @@ class ResultsReply:
     async def besides(
         self, run: RunSnapshot, situation: Situation, report: str, looks: Sequence[StepSnapshot], grant: Grant
     ) -> str:
-        """What the request asks for besides a change with this report, from that and what was looked at since, for one call of
+        """What the request asks for besides a change with this report, from that and the looks since, for one call of
         the grant; "" if they may not show it."""
         reply = await self._reply(run, situation, looks, grant, (CHANGED, report))
         return "" if reply == NOT_SHOWN else reply
@@ -174,7 +173,7 @@ def with_sources(answer: str, request: str, situation: Situation, steps: Sequenc
         ):
             values = step.step.tool_call.arguments.values()
             sources |= dict.fromkeys(value for value in values if isinstance(value, str) and value in names)
-    unnamed = [path for path in sources if PurePosixPath(path).name not in answer]
+    unnamed = [path for path in sources if path.rpartition("/")[2] not in answer]
     return f"{answer}\n({', '.join(unnamed)})" if unnamed else answer
 
 
@@ -198,5 +197,5 @@ def _place(turn: Turn, names: Collection[str]) -> str:
 
 
 def _shown(turn: Turn) -> tuple[str, str]:
-    """What was looked at, by the arguments of the call, and what was found there."""
+    """The place that was looked at, by the arguments of the call, and the result."""
     return ", ".join(map(display_json, turn.call.arguments.values())), turn.result

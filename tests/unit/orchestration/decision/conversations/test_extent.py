@@ -103,7 +103,7 @@ ASKS, ASKS_NOTHING = {"done": -0.3, "answer": -1.4}, {"done": -0.1, "answer": -2
 
 
 async def test_what_an_order_asks_for_besides_is_read_after_the_change() -> None:
-    """An order that also asks for something has the changed file read again, and the answer says what was done and what was asked for."""
+    """An order that also asks for something has the changed file read again, and the answer has the report and the reply."""
     found, _ = await judged(CHANGED, heard=ASKS)
     (action,) = found.actions
     assert action.step is not None

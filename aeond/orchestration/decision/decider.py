@@ -351,7 +351,9 @@ class Decider:
         order = asking is not whole and await self._ordered(whole, situation, offer, text, grant)
         if order:
             return success(going_on(whole, order))
-        return success(ended(whole, ANSWERED, with_sources(text, whole.text, situation, executed(whole))))
+        if self._redirection.possible and _is_unrestricted(whole):
+            text = with_sources(text, whole.text, situation, executed(whole))
+        return success(ended(whole, ANSWERED, text))
 
     async def _ordered(
         self, snapshot: RunSnapshot, situation: Situation, offer: Offer, found: str, grant: Grant

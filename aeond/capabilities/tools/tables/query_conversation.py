@@ -16,6 +16,7 @@ from aeond.domain.names import words_of
 from aeond.domain.tools import Composition, CompositionView
 from aeond.domain.values import JsonObject, JsonValue
 
+MAX_SEEN_ROWS: Final = 2_000  # whose values are ranked: some hundredths of a second
 MAX_TEXTS: Final = 8  # sample values of a column with texts
 MAX_NUMBERS: Final = 3
 MAX_VALUE_CHARS: Final = 60
@@ -86,9 +87,10 @@ def query_view(table: Table, path: str, request: str) -> CompositionView:
 
 
 def declaration(table: Table, path: str, request: str) -> str:
-    """The table as SQL declares it, each column with some of its values: first those that share most words with the request."""
+    """The table as SQL declares it, each column with some of its values in the first MAX_SEEN_ROWS rows: first those that share
+    most words with the request."""
     said = set(words_that_count(request))
-    columns = list(zip(*table.rows, strict=True)) or [()] * len(table.columns)
+    columns = list(zip(*table.rows[:MAX_SEEN_ROWS], strict=True)) or [()] * len(table.columns)
     named = list(zip(column_names(table.columns), columns, strict=True))[:MAX_SHOWN_COLUMNS]
     lines, room = [], MAX_VIEW_CHARS
     for number, (name, texts) in enumerate(named, 1):

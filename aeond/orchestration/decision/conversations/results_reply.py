@@ -158,8 +158,8 @@ async def not_found_reply(llm: LLMAdapter, run: RunSnapshot, situation: Situatio
 
 
 def with_sources(answer: str, request: str, situation: Situation, steps: Sequence[StepSnapshot]) -> str:
-    """The answer with the names of the files below it that it comes from and does not name: those read by the steps that have a word of
-    it which neither the request nor a remembered fact has."""
+    """The answer with the names of the files below it that it comes from: those read by the steps that have a word of it which neither the
+    request nor a remembered fact has. What request or answer name is not named again."""
     known = {*words_of(request), *words_of(facts_text(situation))}
     shortest = {True: _NUMBER_CHARS, False: _WORD_CHARS}
     news = {word for word in words_of(answer) if len(word) >= shortest[word.isdigit()]} - known
@@ -173,7 +173,7 @@ def with_sources(answer: str, request: str, situation: Situation, steps: Sequenc
         ):
             values = step.step.tool_call.arguments.values()
             sources |= dict.fromkeys(value for value in values if isinstance(value, str) and value in names)
-    unnamed = [path for path in sources if path.rpartition("/")[2] not in answer]
+    unnamed = [path for path in sources if path.rpartition("/")[2] not in f"{request}\n{answer}"]
     return f"{answer}\n({', '.join(unnamed)})" if unnamed else answer
 
 

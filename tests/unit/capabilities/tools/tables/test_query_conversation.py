@@ -4,6 +4,7 @@ import sqlite3
 from contextlib import closing
 
 from aeond.capabilities.tools.tables.query_conversation import (
+    MAX_SEEN_ROWS,
     MAX_TEXTS,
     MAX_VIEW_CHARS,
     QUERY,
@@ -63,3 +64,10 @@ def test_the_examples_are_valid_statements() -> None:
         with closing(sqlite3.connect(":memory:")) as database:
             database.execute(view)
             database.execute(str(statement))
+
+
+def test_of_a_long_table_the_first_rows_are_ranked() -> None:
+    """Values behind the first MAX_SEEN_ROWS rows are left out, so that the view of any table is made in no time."""
+    rows = (*((f"row {number}",) for number in range(MAX_SEEN_ROWS)), ("Ida",))
+    assert "Ida" in declaration(Table(("x",), rows[1:]), "x.csv", "ida?")
+    assert "Ida" not in declaration(Table(("x",), rows), "x.csv", "ida?")

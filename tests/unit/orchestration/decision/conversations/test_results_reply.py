@@ -78,7 +78,8 @@ async def test_a_question_is_answered_from_what_was_looked_up() -> None:
 
 
 async def test_an_answer_names_the_files_that_it_comes_from() -> None:
-    """Below an answer stand the files with a word or number of it that neither request nor facts have, unless it names them."""
+    """Below an answer stand the files with a word or number of it that neither request nor facts have, unless one of them names the
+    file; an answer that follows instructions stays as it is."""
     built = ran(calls("s1", "look", path="boat.txt"), output="Ida, built 1988 by Hansen at gate 77")
     for reply, expected in (
         ("In 1988.", "In 1988.\n(boat.txt)"),
@@ -89,6 +90,14 @@ async def test_an_answer_names_the_files_that_it_comes_from() -> None:
         subject, _ = decider(reply)
         subject = replace(subject, situations=Seen(replace(SITUATION, facts=(("gate", 77),))))
         assert await answer(subject, asked(built, AGAIN, request="When was Ida built?")) == expected
+    subject, _ = decider("In 1988.")
+    assert (
+        await answer(subject, asked(built, AGAIN, request="In boat.txt, when was Ida built?")) == "In 1988."
+    )
+    template = asked(built)
+    template = replace(template, request=replace(template.request, instructions="Be brief."))
+    subject, _ = decider("", extra=(Rule.model_validate({"json": {"answer": "In 1988."}}),))
+    assert await answer(subject, template) == "In 1988."
 
 
 async def test_what_is_not_shown_is_looked_for_elsewhere() -> None:

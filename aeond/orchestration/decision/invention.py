@@ -1,4 +1,5 @@
-"""Detects what a small model makes up: numbers of a fact that stand nowhere, and facts that repeat their names."""
+"""Detects what a small model makes up or loses: numbers of a fact that stand nowhere, those that a request names, and facts that repeat their
+names."""
 
 import re
 from collections.abc import Iterable
@@ -46,6 +47,12 @@ def is_invented(
     for found in dates:
         kept = kept.replace(found, " ")
     return any(_digits(number) not in said for number in _NUMBER.findall(kept))
+
+
+def loses_numbers(kept: str, request: str) -> bool:
+    """Whether the request names numbers of several digits, and none of them is kept."""
+    said = {part for part in _PART.findall(request) if len(part) > 1}
+    return bool(said) and said.isdisjoint(_PART.findall(kept))
 
 
 def has_news(call: ToolCall, spec: ToolSpec, run: RunSnapshot, situation: Situation) -> bool:

@@ -23,6 +23,7 @@ from aeond.orchestration.context.prompt_fitting import fit_prompt, room_in
 from aeond.orchestration.decision.conversations.knowledge import repeats_a_fact
 from aeond.orchestration.decision.conversations.update import overwrites
 from aeond.orchestration.decision.interfaces import CHANGES
+from aeond.orchestration.decision.invention import loses_numbers
 from aeond.orchestration.decision.results import results_length, turns_of
 from aeond.orchestration.decision.schema import ANSWER
 from aeond.orchestration.last_runs import LastRuns
@@ -60,8 +61,8 @@ class Composer:
         grant: Grant,
         found: str = "",
     ) -> ToolCall | None:
-        """The call with its composed arguments; `found` is what was found out from the steps. What is to be kept in memory and repeats a fact, or would
-        overwrite one that the request does not update, is written again without facts in view. None if the tool shows nothing, the budget has no room for it, or
+        """The call with its composed arguments; `found` is what was found out from the steps. What is to be kept in memory and repeats a fact, has none of the
+        request's numbers, or would overwrite a fact that the request does not update, is written again without facts in view. None if the tool shows nothing, the budget has no room for it, or
         the model writes nothing that the tool takes."""
         composition = spec.composition
         view = await self.invoker.composition_view(call, run.tool_context("", ""), run.text)
@@ -105,7 +106,9 @@ class Composer:
         if spec.effect is not Effect.MEMORY or grant.left.llm_calls < 1:
             return whole
         kept = list(values.values())
-        again = repeats_a_fact(" ".join(map(display_json, kept)), run.text, situation)
+        text_kept = " ".join(map(display_json, kept))
+        again = repeats_a_fact(text_kept, run.text, situation)
+        again = again or (bool(situation.facts) and loses_numbers(text_kept, run.text))
         if again or (self._can_ask(grant) and await overwrites(self.llm, run, situation, kept, grant)):
             return await self.complete(call, spec, run, replace(situation, facts=()), steps, grant, found)
         return whole

@@ -1,7 +1,9 @@
 """The real daemon, for tests that need nothing but it."""
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -15,10 +17,17 @@ def folder() -> Iterator[Path]:
         yield folder
 
 
+@contextmanager
+def _staged_for(module: ModuleType, folder: Path) -> Iterator[Stage]:
+    """A daemon that is READY, with the SETTINGS and the SCRIPT of the module, if it has them."""
+    with staged(folder, getattr(module, "SETTINGS", None), getattr(module, "SCRIPT", None)) as stage:
+        yield stage
+
+
 @pytest.fixture(scope="module")
-def stage_of_module() -> Iterator[Stage]:
+def stage_of_module(request: pytest.FixtureRequest) -> Iterator[Stage]:
     """A daemon for those tests of a module that neither stop it nor count what it has."""
-    with daemon_folder() as folder, staged(folder) as stage:
+    with daemon_folder() as folder, _staged_for(request.module, folder) as stage:
         yield stage
 
 
@@ -29,7 +38,13 @@ def shared(stage_of_module: Stage, tmp_path: Path) -> Stage:
 
 
 @pytest.fixture
-def stage(folder: Path) -> Iterator[Stage]:
-    """A daemon that is READY, with a scripted model that has nothing to say."""
-    with staged(folder) as stage:
+def own_stage(folder: Path, request: pytest.FixtureRequest) -> Iterator[Stage]:
+    """Such a daemon for one test."""
+    with _staged_for(request.module, folder) as stage:
         yield stage
+
+
+@pytest.fixture
+def stage(own_stage: Stage) -> Stage:
+    """The daemon of the test, unless its module has another one."""
+    return own_stage

@@ -11,9 +11,8 @@ from acp.schema import AgentMessageChunk, AgentThoughtChunk, FileEditToolCallCon
 
 from aeond_client.client import Client
 from aeond_client.records.runs import RunState
-from tests.support.daemon_process import daemon_folder
 from tests.support.editor import DEADLINE_SECONDS, editing
-from tests.support.stages import News, Stage, planned, staged
+from tests.support.stages import News, Stage, planned
 
 NOTES = {"tool": "write_file", "arguments": {"path": "notes.txt", "content": "blue\n"}}
 ASK = {"tool": "request_user_input", "arguments": {"prompt": "Which colour?"}}
@@ -35,20 +34,6 @@ SCRIPT = {
 
 
 SETTINGS = {"policy": {"profile": "ask"}}
-
-
-@pytest.fixture
-def stage(folder: Path) -> Iterator[Stage]:
-    """A daemon that asks before it changes a file, with a model that plans by the request."""
-    with staged(folder, SETTINGS, SCRIPT) as stage:
-        yield stage
-
-
-@pytest.fixture(scope="module")
-def stage_of_module() -> Iterator[Stage]:
-    """Such a daemon for the tests that do not stop it."""
-    with daemon_folder() as folder, staged(folder, SETTINGS, SCRIPT) as stage:
-        yield stage
 
 
 @pytest.fixture

@@ -22,9 +22,8 @@ from mcp.shared.exceptions import MCPError
 from aeond_client.client import Client
 from aeond_client.records.runs import RunState
 from tests.support.aeonctl import environment
-from tests.support.daemon_process import daemon_folder
 from tests.support.repository import ROOT
-from tests.support.stages import News, Stage, planned, staged
+from tests.support.stages import News, Stage, planned
 
 SECONDS = 60.0
 KEY = "a key of the tests"
@@ -64,17 +63,9 @@ class Person:
 
 
 @pytest.fixture(scope="module")
-def stage() -> Iterator[Stage]:
+def stage(stage_of_module: Stage) -> Stage:
     """A daemon that asks before it changes a file, with a model that plans by the request."""
-    with daemon_folder() as folder, staged(folder, SETTINGS, SCRIPT) as stage:
-        yield stage
-
-
-@pytest.fixture
-def own_stage(folder: Path) -> Iterator[Stage]:
-    """Such a daemon for one test."""
-    with staged(folder, SETTINGS, SCRIPT) as stage:
-        yield stage
+    return stage_of_module
 
 
 @pytest.fixture

@@ -12,7 +12,6 @@ import pytest
 
 from aeond_client.client import Client
 from aeond_client.records.runs import RunState
-from tests.support.daemon_process import daemon_folder
 from tests.support.openai_clients import (
     LANGUAGES,
     ClientProgram,
@@ -22,7 +21,7 @@ from tests.support.openai_clients import (
     shell_output,
 )
 from tests.support.repository import ROOT
-from tests.support.stages import News, Stage, planned, staged
+from tests.support.stages import News, Stage, planned
 
 WRITE = {"tool": "write_file", "arguments": {"path": "notes.txt", "content": "blue\n"}}
 QUESTION = {"tool": "request_user_input", "arguments": {"prompt": "Which?", "options": ["red", "blue"]}}
@@ -52,17 +51,9 @@ SETTINGS: dict[str, dict[str, Any]] = {"policy": {"profile": "ask"}, "embedding"
 
 
 @pytest.fixture(scope="module")
-def stage() -> Iterator[Stage]:
+def stage(stage_of_module: Stage) -> Stage:
     """A daemon that asks before it changes a file, with a model that plans by the request."""
-    with daemon_folder() as folder, staged(folder, SETTINGS, SCRIPT) as stage:
-        yield stage
-
-
-@pytest.fixture
-def own_stage(folder: Path) -> Iterator[Stage]:
-    """Such a daemon for one test."""
-    with staged(folder, SETTINGS, SCRIPT) as stage:
-        yield stage
+    return stage_of_module
 
 
 @pytest.fixture(scope="module", params=LANGUAGES)

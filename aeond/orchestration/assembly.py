@@ -31,12 +31,12 @@ from aeond.orchestration.prompts.preamble import Preamble
 from aeond.orchestration.prompts.subject_prompts import (
     EXTENT,
     FACT_UPDATE,
-    HEARD,
     INTENT,
     NAMING,
     PLACE,
     SMALL_TALK,
     SUBJECT,
+    WANTED,
 )
 from aeond.orchestration.refinement.refiner import ModelRefiner
 from aeond.orchestration.repair.constrained_model import ConstrainedModel
@@ -119,7 +119,7 @@ def usual_openings(
                 composing_opening(one.composition) for one in specs if one.composition and not one.source
             )
         if asks:
-            yield from (one.opening for one in (HEARD, EXTENT, PLACE, REMOVAL, NAMING, FACT_UPDATE))
+            yield from (one.opening for one in (WANTED, EXTENT, PLACE, REMOVAL, NAMING, FACT_UPDATE))
             yield _fixed(not_found_messages("", (), ()))
         yield Preamble(registry, validator).usual()
         yield _fixed(dependence_messages("", ""))

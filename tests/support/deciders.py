@@ -22,7 +22,7 @@ from tests.support.strategy import SpecTool
 NOWHERE = Situation()
 INTENT = "Say in one word what the person does"
 SMALL_TALK = "an assistant that remembers what it is told"
-HEARD = "wants to hear back"
+IS_WANTED = "Say in one word what the person wants"
 FITTING = "Say which of the tools in view"
 EXACT = "A tool is at hand"
 ARGUMENTS = "Write the arguments of the tool's calls"
@@ -73,10 +73,10 @@ def words(**given: float) -> dict[str, float]:
 
 
 def unanswered(rules: tuple[Rule, ...]) -> tuple[Rule, ...]:
-    """Rules for what the person does, for small talk, for the tool that fits and for what an order asks for besides, if there are none."""
+    """Rules for what the person does, for small talk, for the tool that fits and for whether an answer is wanted, if there are none."""
     given = {rule.contains for rule in rules}
     return tuple(
-        Rule(contains=one, text="?") for one in (INTENT, SMALL_TALK, FITTING, HEARD) if one not in given
+        Rule(contains=one, text="?") for one in (INTENT, SMALL_TALK, FITTING, IS_WANTED) if one not in given
     )
 
 

@@ -33,7 +33,7 @@ from aeond.orchestration.decision.conversations.results_reply import (
     with_sources,
 )
 from aeond.orchestration.decision.conversations.subject import Subjects
-from aeond.orchestration.decision.conversations.whole_things import renaming
+from aeond.orchestration.decision.conversations.whole_things import first_call_with_new_name
 from aeond.orchestration.decision.interfaces import (
     CHANGES,
     CallTool,
@@ -78,9 +78,7 @@ class Decider:
     """The Router, and the Evaluator of DIRECT runs.
 
     `models` returns the form of decisions that suits the model that is loaded. `findings` holds, by run, what was found out in runs that
-    go on.
-
-    A decision that cannot be read, like any other failure, leaves the first decision to a plan, and ends a run
+    go on. A decision that cannot be read, like any other failure, leaves the first decision to a plan, and ends a run
     that has results with the last of them. A call that was made already is put back to the model once, without
     its tool among the actions; a second repetition leaves it only the answer.
     """
@@ -155,16 +153,11 @@ class Decider:
                 return success(going_on(snapshot, call))
         reply = await self._reply_from_results(snapshot, situation, grant) if looked else ""
         found = "" if reply == NOT_SHOWN else reply
-        for_change = bool(reply) and await self._may_want_change(snapshot, situation, found, grant)
-        if found and not for_change:
+        changing = await self._to_change(snapshot, situation, offer, found, grant) if reply else None
+        if found and changing is None:
             return await self._answered(whole, snapshot, situation, offer, found, grant)
-        if found:
-            self.findings[snapshot.run_id] = found
-        if for_change:
-            subject = await self.subjects.of(self.llm, snapshot, situation, grant)
-            changing = offer.to_change(CHANGES)
-            offer = changing if changing.tools and subject.wants_change_too else offer
-        if reply == NOT_SHOWN and not for_change:
+        offer = changing or offer
+        if reply == NOT_SHOWN and changing is None:
             may_look = (
                 sum(not self.offers.selects(step.step.tool_call) for step in executed(snapshot)) < _LOOKS
             )
@@ -237,9 +230,9 @@ class Decider:
             if suited is not None:  # files have no part in it: to read their names takes seconds
                 return await self._action.choose(snapshot, situation.without_files(), suited, grant, on_text)
             if not subject.wants_no_change and (
-                renames := await renaming(self.llm, offer, snapshot, situation, grant)
+                call := await first_call_with_new_name(self.llm, offer, snapshot, situation, grant)
             ):
-                return success(CallTool(renames))
+                return success(CallTool(call))
             offer = self._redirection.of_sure(subject, offer, snapshot, situation) or offer
         offer = calculation if calculation and computes else offer
 
@@ -366,13 +359,20 @@ class Decider:
         self.findings[snapshot.run_id] = found
         return decided.call
 
-    async def _may_want_change(
-        self, snapshot: RunSnapshot, situation: Situation, found: str, grant: Grant
-    ) -> bool:
-        """Whether what was found out is to be used for a change. A question may name a file that is missing, and nothing was found."""
+    async def _to_change(
+        self, snapshot: RunSnapshot, situation: Situation, offer: Offer, found: str, grant: Grant
+    ) -> Offer | None:
+        """The offer for a change with what was found out, or beside it; None if only an answer is wanted. A question may name a file
+        that is missing, and nothing was found."""
         subject = await self.subjects.of(self.llm, snapshot, situation, grant)
+        order = bool(found) and await self.subjects.wants_order_too(subject, self.llm, snapshot, grant)
         makes_file = bool(found) and names_new_file(snapshot, situation)
-        return makes_file or not subject.wants_no_change
+        if subject.wants_no_change and not order and not makes_file:
+            return None
+        if found and not order:  # what is asked besides an order is answered from what the change leaves
+            self.findings[snapshot.run_id] = found
+        changing = offer.to_change(CHANGES)
+        return changing if changing.tools and (order or subject.wants_change_too) else offer
 
     async def _undone(
         self,

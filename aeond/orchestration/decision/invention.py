@@ -1,12 +1,12 @@
-"""Detects what a small model makes up or loses: numbers of a fact that stand nowhere, those that a request names, and facts that repeat their
-names."""
+"""Detects what a small model makes up or loses: numbers of a fact that stand nowhere, those that a request names, facts that repeat their
+names, and files that are filled with what was not said."""
 
 import re
 from collections.abc import Iterable
 from datetime import date
 from typing import Final
 
-from aeond.domain.names import same_form
+from aeond.domain.names import same_form, words_of
 from aeond.domain.policy import Effect
 from aeond.domain.runs.run import RunSnapshot
 from aeond.domain.runs.situations import Situation
@@ -20,16 +20,20 @@ _DATE: Final = re.compile(r"\b\d{4}-\d{2}-\d{2}\b")
 _YEAR: Final = re.compile(r"\b\d{4}\b")
 _WORD: Final = re.compile(r"\w+")
 _DIGITS: Final = re.compile(r"\D+")
+_WORD_CHARS: Final = 4  # of a word that says something
 
 
 def is_invented(
     call: ToolCall, spec: ToolSpec, run: RunSnapshot, situation: Situation, turns: Iterable[Turn]
 ) -> bool:
     """Whether the call would keep a number in memory that stands neither in the request, nor in its conversation, a result or the fact
-    that it corrects, or a fact that only repeats its name or the request.
+    that it corrects, or a fact that only repeats its name or the request; or whether it would make something new before any look, of one
+    line with such a number: an address, not a recipe.
 
     A date of this year or the next may have been computed from what was said, such as a weekday.
     """
+    if spec.for_existing:
+        return not (list(turns) or "\n" in _content(call).strip()) and _has_new_number(call, run, situation)
     if spec.effect is not Effect.MEMORY:
         return False
     written = [_words(display_json(value)) for value in call.arguments.values()]
@@ -47,6 +51,17 @@ def is_invented(
     for found in dates:
         kept = kept.replace(found, " ")
     return any(_digits(number) not in said for number in _NUMBER.findall(kept))
+
+
+def is_unsaid(call: ToolCall, spec: ToolSpec, run: RunSnapshot, situation: Situation) -> bool:
+    """Whether the call would make something new, mostly of words, or with a number, that neither the request, nor its conversation or a
+    fact has."""
+    if not spec.for_existing:
+        return False
+    written = [word for word in words_of(_content(call)) if word.isdigit() or len(word) >= _WORD_CHARS]
+    said = _said(run, situation)
+    new = [word for word in written if word not in said]
+    return any(word.isdigit() for word in new) or 2 * len(new) > len(written)
 
 
 def loses_numbers(kept: str, request: str) -> bool:
@@ -68,6 +83,21 @@ def has_news(call: ToolCall, spec: ToolSpec, run: RunSnapshot, situation: Situat
     )
     said = _PART.findall(run.request.text)
     return bool(removed) and any(len(part) > 1 and part not in _PART.findall(removed) for part in said)
+
+
+def _content(call: ToolCall) -> str:
+    """The longest of the texts that the call would write."""
+    return max((value for value in call.arguments.values() if isinstance(value, str)), key=len, default="")
+
+
+def _said(run: RunSnapshot, situation: Situation) -> frozenset[str]:
+    facts = " ".join(f"{name} {display_json(value)}" for name, value in situation.facts)
+    return frozenset(words_of(f"{run.request.text} {run.text} {run.context} {facts}"))
+
+
+def _has_new_number(call: ToolCall, run: RunSnapshot, situation: Situation) -> bool:
+    said = _said(run, situation)
+    return any(word.isdigit() and word not in said for word in words_of(_content(call)))
 
 
 def _words(text: str) -> set[str]:

@@ -14,13 +14,20 @@ from aeond.domain.runs.situations import Situation
 from aeond.domain.tools import ToolCall, ToolSpec
 from aeond.frozen import frozen
 from aeond.orchestration.answer.equations import evaluated
-from aeond.orchestration.context.new_files import existing_name, spelt_as_named
+from aeond.orchestration.context.new_files import existing_name, names_file, names_new_file, spelt_as_named
 from aeond.orchestration.context.prompt_fitting import fit_prompt, room_in
 from aeond.orchestration.decision.conversations.composing import Composer
 from aeond.orchestration.decision.conversations.redirection import Redirection
 from aeond.orchestration.decision.conversations.whole_things import means_part
-from aeond.orchestration.decision.interfaces import CHANGES, CallTool, Decision, DecisionModel, Offer
-from aeond.orchestration.decision.invention import has_news, is_invented
+from aeond.orchestration.decision.interfaces import (
+    CHANGES,
+    FILE_CHANGES,
+    CallTool,
+    Decision,
+    DecisionModel,
+    Offer,
+)
+from aeond.orchestration.decision.invention import has_news, is_invented, is_unsaid
 from aeond.orchestration.decision.offers import Offers
 from aeond.orchestration.decision.results import MAX_RESULT_CHARS, executed, results_length, turns_of
 from aeond.orchestration.last_runs import LastRuns
@@ -86,6 +93,11 @@ class NextAction:
                 if offer.only_tool
                 else await model.decide(fitted.value.messages, offer, grant, on_text)
             )
+        if self._misses_new_file(decided.value, offer, snapshot, situation) and grant.left.llm_calls:
+            if (look := self._nearest(offer, snapshot, situation)) is not None:
+                return success(CallTool(look))
+            offer = offer.without(decided.value.call.tool) if isinstance(decided.value, CallTool) else offer
+            decided = await model.decide(fitted.value.messages, offer, grant, on_text)
         if not isinstance(decided.value, CallTool):
             return decided
         call = await self._complete(decided.value.call, offer, snapshot, situation, grant)
@@ -99,6 +111,8 @@ class NextAction:
             decided = await model.decide(fitted.value.messages, others, grant, on_text)
         else:
             decided = success(CallTool(call))
+        if (look := self._look_before(decided.value, offer, snapshot, situation)) is not None:
+            return success(CallTool(look))
         if self._invents(decided.value, offer, snapshot, situation) and grant.left.llm_calls:
             return await model.decide(fitted.value.messages, self.offers.asking(snapshot), grant, on_text)
         return decided
@@ -168,6 +182,38 @@ class NextAction:
         found = self.findings.get(snapshot.run_id)
         turns += (replace(turns[-1], result=found),) if found and turns else ()
         return spec is not None and is_invented(decision.call, spec, snapshot, situation, turns)
+
+    def _misses_new_file(
+        self, decision: Decision | None, offer: Offer, snapshot: RunSnapshot, situation: Situation
+    ) -> bool:
+        """Whether a small model would change a file that the request does not name, where it names one that is to be made."""
+        if self.llm.capabilities.tool_calls or not isinstance(decision, CallTool):
+            return False
+        spec = offer.tool(decision.call.tool)
+        named = [value for value in decision.call.arguments.values() if isinstance(value, str)]
+        return (
+            spec is not None
+            and spec.effect in FILE_CHANGES
+            and bool(spec.composed)
+            and names_new_file(snapshot, situation)
+            and not any(names_file(snapshot, value) for value in named)
+        )
+
+    def _look_before(
+        self, decision: Decision | None, offer: Offer, snapshot: RunSnapshot, situation: Situation
+    ) -> ToolCall | None:
+        """The call that reads the nearest file before a small model fills something new with what was not said; None if something was
+        looked up, or nothing is near."""
+        if self.llm.capabilities.tool_calls or not isinstance(decision, CallTool):
+            return None
+        spec = offer.tool(decision.call.tool)
+        unsaid = spec is not None and is_unsaid(decision.call, spec, snapshot, situation)
+        return self._nearest(offer, snapshot, situation) if unsaid else None
+
+    def _nearest(self, offer: Offer, snapshot: RunSnapshot, situation: Situation) -> ToolCall | None:
+        """The first call of a run, which reads the nearest file; None after others, and if none is near."""
+        is_first = bool(situation.nearest) and not executed(snapshot)
+        return offer.reading(situation.nearest[0]) if is_first else None
 
     async def _safer(
         self, call: ToolCall, offer: Offer, snapshot: RunSnapshot, situation: Situation, grant: Grant

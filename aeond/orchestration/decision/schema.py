@@ -11,7 +11,7 @@ from aeond.domain.tools import Effect, ToolSpec
 from aeond.domain.values import JsonObject, JsonValue
 from aeond.orchestration.decision.interfaces import Offer
 from aeond.orchestration.planning.plan_schema import compile_arguments
-from aeond.schemas.parts import as_object, closed_object
+from aeond.schemas.parts import as_object, closed_object, required_of
 
 ANSWER: Final = "answer"
 CANNOT: Final = "cannot"
@@ -35,8 +35,10 @@ def decision_schema(offer: Offer) -> JsonObject:
 
 
 def decision_arguments(spec: ToolSpec, offer: Offer) -> JsonObject:
-    """The schema of a tool's arguments, with the values that exist."""
+    """The schema of a tool's arguments, with the values that exist. Of a question to the user only what it needs: the answers that a
+    small model proposes are made up."""
     compiled = compile_arguments(spec)
+    needed = required_of(compiled)
     properties = {
         name: _with_values(
             as_object(part),
@@ -44,6 +46,7 @@ def decision_arguments(spec: ToolSpec, offer: Offer) -> JsonObject:
             closed=spec.effect is Effect.READ or name in spec.only_existing,
         )
         for name, part in as_object(compiled.get("properties")).items()
+        if name in needed or not spec.asks_user
     }
     return {**compiled, "properties": properties}
 

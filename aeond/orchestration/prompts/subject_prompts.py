@@ -158,25 +158,33 @@ _EXTENTS: Final = (
 )
 DONE: Final = "done"
 ANSWER: Final = "answer"
-_HEARD_RULES: Final = """\
-A person gives an order to an assistant. Say in one word what the person wants to hear back: done (only that it is done) or answer (also a \
-number, a name or something else that the order asks for)."""
-_HEARD: Final = (
+BOTH: Final = "both"
+_WANTED_RULES: Final = """\
+A person writes to an assistant that looks after their notes and files. Say in one word what the person wants: answer (only to know \
+something, nothing is changed or kept), done (only that something is changed, kept or written) or both (something is changed, kept or written, \
+and the person also wants to be told a number, a name or something else)."""
+_WANTED: Final = (
     ("put varnish on the to-do list and on the one of Omar", DONE),
-    ("Lena has paid, note that and tell me who still owes something", ANSWER),
-    ("move the rules into a folder old, then write a new list todo.txt with paint and rope", DONE),
-    ("efface la ligne sur le bruit et dis-moi combien de règles il reste", ANSWER),
-    ("look up what Lena pays, double it and keep that in mind as my fee", DONE),
-    ("setz die Gebühr von Till auf 95 und sag mir, wie hoch sie war", ANSWER),
+    ("what does the club say about guests, and since when", ANSWER),
+    ("Lena has paid, note that and tell me who still owes something", BOTH),
     ("I get seasick, just so you know", DONE),
+    ("tell me who has a key and how much they paid", ANSWER),
+    ("efface la ligne sur le bruit et dis-moi combien de règles il reste", BOTH),
+    ("look up what Lena pays, double it and keep that in mind as my fee", DONE),
+    ("setz die Gebühr von Till auf 95 und sag mir, wie hoch sie war", BOTH),
+    ("lies mir die Regeln vor und sag, welche neu sind", ANSWER),
     ("Schau nach, wer Schlüssel hat, und streich ihn aus der Liste der Mitglieder", DONE),
-    ("add rope to todo.txt. what else is on it?", ANSWER),
+    ("Who pays more, Lena or Omar?", ANSWER),
+    ("add rope to todo.txt. what else is on it?", BOTH),
     ("cuenta los socios y pon el número en club/count.txt", DONE),
-    ("usuń Tilla z listy i powiedz, ilu nas zostało", ANSWER),
+    ("usuń Tilla z listy i powiedz, ilu nas zostało", BOTH),
+    ("si les 9 bateaux paient 40 euros, combien en tout", ANSWER),
     ("Noise in the club rules should be music, and I need you to remember that Till has left", DONE),
-    ("copia boat.txt a ida.txt y dime cuánto mide el barco", ANSWER),
+    ("copia boat.txt a ida.txt y dime cuánto mide el barco", BOTH),
+    ("dime cuánto mide el barco y cómo se llama", ANSWER),
     ("the gate code is 9021 now, tell nobody", DONE),
-    ("change the mast to 9 m in boat.txt and let me know by how much it is longer", ANSWER),
+    ("change the mast to 9 m in boat.txt and let me know by how much it is longer", BOTH),
+    ("find the member who has not paid and give me the phone number", ANSWER),
 )
 RENAME: Final = "rename"
 NEW_FILE: Final = "new"
@@ -245,8 +253,8 @@ SMALL_TALK: Final = Question(_TALK_RULES, _REQUEST, _TALK, begun(TALKS, FACT))
 """Asks whether a person only TALKS or says a FACT. Orders and questions are taken for facts rather than for talk."""
 EXTENT: Final = Question(_EXTENT_RULES, _REQUEST, _EXTENTS, begun(ONE, SEVERAL))
 """Asks whether a request is for ONE thing or for SEVERAL."""
-HEARD: Final = Question(_HEARD_RULES, _REQUEST, _HEARD, begun(DONE, ANSWER))
-"""Asks what a person wants to hear back after an order: only that it is DONE, or also an ANSWER."""
+WANTED: Final = Question(_WANTED_RULES, _REQUEST, _WANTED, begun(DONE, ANSWER, BOTH))
+"""Asks whether a person wants an ANSWER, something DONE, or BOTH."""
 NAMING: Final = Question(
     _NAMING_RULES,
     "Exists: {}\nNo file yet: {}\nRequest: {}",

@@ -22,12 +22,12 @@ from aeond.orchestration.prompts.preamble import Preamble
 from aeond.orchestration.prompts.subject_prompts import (
     EXTENT,
     FACT_UPDATE,
-    HEARD,
     INTENT,
     NAMING,
     PLACE,
     SMALL_TALK,
     SUBJECT,
+    WANTED,
 )
 from aeond.orchestration.repair.supervisor import Supervisor
 from tests.support.deciders import WholeTool
@@ -100,7 +100,7 @@ def test_prompts_of_a_run_begin_as_the_warm_up_reads_them() -> None:
         results_messages(run, Situation(), ())[:-1],
         decisions.opening(tools.specs(), ""),
         composing_opening(NOTE),
-        HEARD.messages("b")[:-1],
+        WANTED.messages("b")[:-1],
         EXTENT.messages("b")[:-1],
         PLACE.messages("b")[:-1],
         REMOVAL.messages("a", "b")[:-1],

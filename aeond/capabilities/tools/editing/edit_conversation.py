@@ -1,4 +1,5 @@
-"""The conversation in which a small model writes the changes of a file: with the file in view, and its lines as values.
+"""The conversation in which a small model writes the changes of a file: with the file in view, and its lines as values; of a table below
+its declaration, as SQL statements.
 
 A small model that names the old text from memory names the wrong line, or replaces a line where one is to be added. A list item is
 named without its marker: a model that is to tick something off otherwise begins with a ticked box, and so names an item that is done.
@@ -13,6 +14,9 @@ from aeond.capabilities.tools.files.contained_files import ContainedFiles
 from aeond.capabilities.tools.files.path_matching import PathMatching, Wanted, file_target
 from aeond.capabilities.tools.files.text_edits import item_text
 from aeond.capabilities.tools.relevance.line_ranking import Line, rank
+from aeond.capabilities.tools.tables.query_conversation import declaration
+from aeond.capabilities.tools.tables.row_changes import row_file
+from aeond.capabilities.tools.tables.statement_pattern import statements_schema
 from aeond.capabilities.tools.trust import Trusts
 from aeond.capabilities.tools.worker_threads import Stopped, WorkerThreads
 from aeond.domain.policy import Access
@@ -29,15 +33,32 @@ _END_LINES: Final = 3  # of a long file: where lines are added
 _GAP: Final = "..."
 _TEXT: Final[JsonObject] = {"type": "string", "minLength": 1}
 _INSTRUCTIONS: Final = """\
-You change a text file as a person asks. Reply with a JSON list of the changes to its lines: {"replace":LINE,"with":TEXT}, \
-{"remove":LINE}, or {"add":TEXT} at the end. All other lines stay."""
-_MEMBERS: Final = "club/members.csv:\nname,fee,paid\nLena,120,yes\nOmar,95,no\nTill,120,no"
+You change a file as a person asks. Reply with a JSON list of the changes to its lines: {"replace":LINE,"with":TEXT}, \
+{"remove":LINE}, or {"add":TEXT} at the end; of a table with SQLite statements: {"sql":STATEMENT}. All else stays."""
+_MEMBERS: Final = """\
+CREATE TABLE members (
+  name TEXT, -- 'Lena', 'Omar', 'Till'
+  fee REAL, -- 120, 95
+  paid TEXT -- 'yes', 'no'
+);"""
+_STORE: Final = """\
+CREATE TABLE store (
+  what TEXT, -- 'rope', 'lamp', 'paint'
+  colour TEXT, -- 'red', 'white'
+  metres REAL, -- 30, 12, ...
+  shelf TEXT -- 'A', 'B'
+);"""
 _BERTH: Final = 'harbour.json:\n{\n  "berth": 12,\n  "paid": false,\n  "neighbours": ["Lena", "Omar"]\n}'
 _EXAMPLES: Final[tuple[tuple[str, str, JsonValue], ...]] = (
     (
         _MEMBERS,
         "Neu im Club: Vera, 95 Euro, noch nicht gezahlt. Sag mir, wie viele wir jetzt sind",
-        [{"add": "Vera,95,no"}],
+        [{"sql": "INSERT INTO members VALUES ('Vera', 95, 'no')"}],
+    ),
+    (
+        _STORE,
+        "used up 4 m of the red rope, how much is left?",
+        [{"sql": "UPDATE store SET metres = metres - 4 WHERE what = 'rope' AND colour = 'red'"}],
     ),
     (
         "todo.md:\n# To do\n- [ ] paint\n- [ ] rope\n- [ ] two lamps",
@@ -49,6 +70,7 @@ _EXAMPLES: Final[tuple[tuple[str, str, JsonValue], ...]] = (
         "maszt już leży na brzegu",
         [{"replace": "take the mast down", "with": "- [x] take the mast down"}],
     ),
+    (_MEMBERS, "Till se ha dado de baja", [{"sql": "DELETE FROM members WHERE name = 'Till'"}]),
     (_BERTH, "On m'a donné la place 15", [{"replace": '  "berth": 12,', "with": '  "berth": 15,'}]),
     (
         "boat.txt:\nIda, built 1988\nlength 6.4 m\nred sails",
@@ -88,9 +110,13 @@ class EditConversation:
         if len(content) > MAX_SEEN_BYTES or b"\0" in content:
             return None
         try:
-            lines = content.decode().splitlines()
+            text = content.decode()
         except UnicodeDecodeError:
             return None
+        if (file := row_file(text, path)) is not None:
+            schema = statements_schema(file.table, path, request)
+            return CompositionView(declaration(file.table, path, request), schema)
+        lines = text.splitlines()
         shown = shown_lines(lines, path, request)
         named = names_of([line for line in dict.fromkeys(shown) if any(map(str.isalnum, line))])
         if not named or sum(map(len, shown)) > MAX_SHOWN_CHARS:

@@ -25,6 +25,7 @@ from aeond.capabilities.tools.files.text_edits import (
     with_line_breaks,
 )
 from aeond.capabilities.tools.function_tool import FunctionTool, tool
+from aeond.capabilities.tools.tables.row_changes import MAX_STATEMENT_CHARS, change_rows
 from aeond.capabilities.tools.trust import Trusts, trust_all
 from aeond.capabilities.tools.worker_threads import Stopped
 from aeond.domain.plans.approvals import CallPreview
@@ -65,11 +66,21 @@ class _Add(BaseModel):
     add: Annotated[str, Field(max_length=MAX_CONTENT_CHARS, description="Lines at the end")]
 
 
+class _Rows(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+    sql: Annotated[
+        str,
+        Field(
+            max_length=MAX_STATEMENT_CHARS, description="UPDATE, INSERT or DELETE of rows, for csv and tsv"
+        ),
+    ]
+
+
 class EditFileArguments(BaseModel):
-    """Which file, and the changes in turn."""
+    """Which file, and the changes in turn, those by SQL behind the others."""
 
     path: FilePath
-    changes: Annotated[list[_Replace | _Remove | _Add], Field(min_length=1, max_length=MAX_EDITS)]
+    changes: Annotated[list[_Replace | _Remove | _Add | _Rows], Field(min_length=1, max_length=MAX_EDITS)]
 
 
 class AppendFileArguments(BaseModel):
@@ -196,7 +207,16 @@ def _written(arguments: WriteFileArguments, before: bytes | None) -> Edit:
 
 
 def _edited(arguments: EditFileArguments, before: bytes | None) -> Edit:
-    return edit_text(before or b"", [_change(change) for change in arguments.changes], arguments.path)
+    changes = [_change(change) for change in arguments.changes if not isinstance(change, _Rows)]
+    statements = [change.sql for change in arguments.changes if isinstance(change, _Rows)]
+    content, notes = before or b"", []
+    if changes:
+        edit = edit_text(content, changes, arguments.path)
+        content, notes = edit.content, [edit.change]
+    if statements:
+        edit = change_rows(content, statements, arguments.path)
+        content, notes = edit.content, [*notes, edit.change]
+    return Edit(content, "\n".join(notes))
 
 
 def _change(change: _Replace | _Remove | _Add) -> Replacement | Addition:

@@ -86,7 +86,10 @@ def edit_text(content: bytes, changes: Sequence[Replacement | Addition], path: s
     """
     text = before = _decoded(content, path)
     changes, notes = _without_lines_behind(text, changes, path)
+    replaced = {change.old for change in changes if isinstance(change, Replacement) and change.new}
     for change in changes:
+        if isinstance(change, Replacement) and not change.new and change.old in replaced:
+            continue  # to replace a line is to remove it
         text, note = (
             _appended(text, change.text, path)
             if isinstance(change, Addition)

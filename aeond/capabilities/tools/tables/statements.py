@@ -1,7 +1,7 @@
-"""One SELECT statement over one table, in a SQLite database of its own in memory."""
+"""Statements over one table, in a SQLite database of its own in memory."""
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from pathlib import PurePosixPath
 from typing import Final
@@ -49,49 +49,68 @@ def select(table: Table, name: str, statement: str, stopped: Callable[[], bool] 
     (QUERY_INVALID) where SQLite refuses the statement, or where it is no single SELECT; (QUERY_TOO_LONG) after MAX_STEPS, or beyond
     MAX_MEMORY_BYTES. Of a result beyond MAX_RESULT_BYTES the rest is left out as that beyond MAX_ROWS_READ is.
     """
-    columns = _distinct(table.columns)
-    names: list[str] = []  # of the columns of the result, known once the statement is about to run
-
-    def is_first(running: apsw.Cursor, _statement: str, _bindings: object) -> bool:
-        if names:
-            return False
-        names.extend(str(column[0]) for column in running.get_description())
-        return True
-
+    columns = distinct_names(table.columns)
     with closing(apsw.Connection(":memory:")) as database:
-        _fill(database, table, name, columns)
-        left, before = iter(range(MAX_STEPS // _STEPS)), apsw.memory_used()
-
-        def is_beyond() -> bool:
-            is_large = apsw.memory_used() - before > MAX_MEMORY_BYTES
-            return stopped() or is_large or next(left, None) is None
-
-        database.limit(apsw.SQLITE_LIMIT_LENGTH, MAX_VALUE_BYTES)
-        database.set_authorizer(_authorized)
-        database.set_progress_handler(is_beyond, _STEPS)
-        cursor = database.cursor()
-        cursor.exec_trace = is_first
+        fill(database, table, name, columns)
+        confine(database, _authorized, stopped)
         try:
-            cursor.execute(statement or f"SELECT * FROM {_quoted(name)}")  # noqa: S608  # quoted
-            return _first_rows(cursor, names)
+            return _first_rows(*execute_one(database, statement or f"SELECT * FROM {quoted(name)}"))  # noqa: S608  # quoted
         except (apsw.Error, ValueError) as error:
             raise _refused(error, table, name, columns) from None
 
 
-def _first_rows(cursor: Iterable[tuple[Cell | bytes, ...]], names: Iterable[str]) -> Found:
+def confine(
+    database: apsw.Connection, authorizer: Callable[..., int], stopped: Callable[[], bool] = lambda: False
+) -> None:
+    """Bounds what statements do from now on: by the authorizer, in steps and memory, and in the size of a value."""
+    left, before = iter(range(MAX_STEPS // _STEPS)), apsw.memory_used()
+
+    def is_beyond() -> bool:
+        is_large = apsw.memory_used() - before > MAX_MEMORY_BYTES
+        return stopped() or is_large or next(left, None) is None
+
+    database.limit(apsw.SQLITE_LIMIT_LENGTH, MAX_VALUE_BYTES)
+    database.set_authorizer(authorizer)
+    database.set_progress_handler(is_beyond, _STEPS)
+
+
+def reason_of(error: Exception) -> str:
+    """What is wrong with a statement, in words."""
+    return "there are several statements" if isinstance(error, apsw.ExecTraceAbort) else str(error)
+
+
+def execute_one(database: apsw.Connection, statement: str) -> tuple[apsw.Cursor, list[str]]:
+    """Begins a statement; returns its rows, and the names of their columns. Raises apsw.Error where SQLite refuses it, and
+    apsw.ExecTraceAbort for several ones, with none of which anything is changed."""
+    names: list[str] = []  # known once the statement is about to run
+    begun: list[str] = []
+
+    def is_first(running: apsw.Cursor, text: str, _bindings: object) -> bool:
+        begun.append(text)
+        if len(begun) == 1:
+            names.extend(str(column[0]) for column in running.get_description())
+        return len(begun) == 1
+
+    cursor = database.cursor()
+    cursor.exec_trace = is_first
+    cursor.execute(statement)
+    return cursor, names
+
+
+def _first_rows(cursor: apsw.Cursor, names: Sequence[str]) -> Found:
     rows: list[tuple[str, ...]] = []
     size = 0
     for row in cursor:
         if len(rows) == MAX_ROWS_READ or size > MAX_RESULT_BYTES:
             return Found(tuple(names), tuple(rows), more=True)
-        rows.append(tuple(map(_shown, row)))
+        rows.append(tuple(map(shown_cell, row)))
         size += sum(map(len, rows[-1]))
     return Found(tuple(names), tuple(rows))
 
 
 def column_names(columns: Sequence[str]) -> list[str]:
     """The columns as a statement names them."""
-    return [column if _PLAIN_NAME.fullmatch(column) else _quoted(column) for column in _distinct(columns)]
+    return [column if _PLAIN_NAME.fullmatch(column) else quoted(column) for column in distinct_names(columns)]
 
 
 def as_literal(text: str) -> str:
@@ -99,21 +118,22 @@ def as_literal(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
-def _fill(database: apsw.Connection, table: Table, name: str, columns: Sequence[str]) -> None:
+def fill(database: apsw.Connection, table: Table, name: str, columns: Sequence[str]) -> None:
+    """Makes the table with its rows in the database, numbered from 1."""
     read = [column_cells(texts) for texts in zip(*table.rows, strict=True)] or [[] for _ in columns]
     declared = ", ".join(map(_declared, columns, read))
     database.execute("PRAGMA temp_store = MEMORY")  # a large sort writes no file
-    database.execute(f"CREATE TABLE {_quoted(name)} ({declared})")
+    database.execute(f"CREATE TABLE {quoted(name)} ({declared})")
     places = ", ".join("?" * len(columns))
     rows = zip(*read, strict=True)
     database.execute("BEGIN")
-    database.executemany(f"INSERT INTO {_quoted(name)} VALUES ({places})", rows)  # noqa: S608  # quoted, values bound
+    database.executemany(f"INSERT INTO {quoted(name)} VALUES ({places})", rows)  # noqa: S608  # quoted, values bound
     database.execute("COMMIT")
 
 
 def _declared(column: str, cells: Sequence[Cell]) -> str:
     kinds = frozenset(type(cell) for cell in cells if cell is not None)
-    return f"{_quoted(column)} {_AFFINITIES.get(kinds, '')} COLLATE NOCASE"
+    return f"{quoted(column)} {_AFFINITIES.get(kinds, '')} COLLATE NOCASE"
 
 
 def _authorized(action: int, *_details: str | None) -> int:
@@ -127,16 +147,15 @@ def _refused(error: Exception, table: Table, name: str, columns: Sequence[str]) 
             reason="QUERY_TOO_LONG",
             field="query",
         )
-    said = "there are several statements" if isinstance(error, apsw.ExecTraceAbort) else str(error)
     return ToolError(
-        f"{said}; write one SELECT over the table {name}({', '.join(column_names(table.columns)[:MAX_SHOWN_COLUMNS])})",
+        f"{reason_of(error)}; write one SELECT over the table {name}({', '.join(column_names(table.columns)[:MAX_SHOWN_COLUMNS])})",
         reason="QUERY_INVALID",
         field="query",
         candidates=tuple(columns[:MAX_SHOWN_COLUMNS]),
     )
 
 
-def _distinct(columns: Sequence[str]) -> Sequence[str]:
+def distinct_names(columns: Sequence[str]) -> Sequence[str]:
     """The names, those that came before with a number."""
     names: dict[str, None] = {}
     for column in columns:
@@ -147,7 +166,8 @@ def _distinct(columns: Sequence[str]) -> Sequence[str]:
     return list(names)
 
 
-def _shown(cell: Cell | bytes) -> str:
+def shown_cell(cell: Cell | bytes) -> str:
+    """The cell as text, without decimals that only rounding has made."""
     if cell is None:
         return ""
     if isinstance(cell, float):
@@ -156,5 +176,6 @@ def _shown(cell: Cell | bytes) -> str:
     return str(cell) if not isinstance(cell, bytes) else cell.hex()
 
 
-def _quoted(name: str) -> str:
+def quoted(name: str) -> str:
+    """A name as a statement writes any of them."""
     return '"' + name.replace('"', '""') + '"'

@@ -23,17 +23,19 @@ from aeond.orchestration.prompts.decision_prompts import Question
 from aeond.orchestration.prompts.subject_prompts import (
     ACTS,
     ANSWER,
+    BOTH,
     CHANGE,
     COMPUTATION,
+    DONE,
     EDITS,
     FILE,
-    HEARD,
     INTENT,
     KNOWLEDGE,
     MEMORY,
     SMALL_TALK,
     SUBJECT,
     TALKS,
+    WANTED,
 )
 from aeond.orchestration.purpose.purposes import ANSWERS, Purpose, probabilities
 from aeond.orchestration.purpose.surroundings import NOTHING_AROUND, Surroundings, surroundings_of
@@ -45,7 +47,8 @@ _SURELY_KNOWN_FROM: Final = 2.0  # log-odds of such an answer alone, where nothi
 _TALKS_FROM: Final = 2.5  # log-odds that a person only talks
 _ONLY_TALKS_FROM: Final = 3.5  # the same, less those of something to be done
 _TALK_LOOKS_BELOW: Final = -0.6  # log-odds that something is to be looked up or computed
-_ANSWER_TOO_FROM: Final = -1.25  # log-odds that an order asks for something, too
+_ANSWER_TOO_FROM: Final = 0.05  # log-odds that an order asks for something, too, against the order alone
+_ORDER_TOO_BELOW: Final = -2.8  # log-odds that only an answer is wanted
 _NO_CHANGE_BELOW: Final = 0.0
 _CHANGE_FROM: Final = 1.75
 _CHANGE_AFTER_LOOK_FROM: Final = 0.5
@@ -55,6 +58,7 @@ _LIKELY: Final = 0.5
 _SURE: Final = 0.8
 _POSSIBLE: Final = 0.3
 _NOT_RULED_OUT: Final = 0.02
+_CLEAR: Final = 0.85
 
 
 @frozen
@@ -99,6 +103,11 @@ class Subject:
     def wants_no_change(self) -> bool:
         """Whether an answer is more likely wanted than everything else; false if no token names a subject."""
         return self._share_of(*ANSWERS) > _LIKELY
+
+    @property
+    def may_be_order(self) -> bool:
+        """Whether it is most likely a question, but not clearly."""
+        return _LIKELY < self._share_of(*ANSWERS) < _CLEAR
 
     @property
     def is_order(self) -> bool:
@@ -169,8 +178,8 @@ class Subjects:
         self._known: LastRuns[tuple[str, str], Subject] = LastRuns()  # by run and request
         # Log-odds that the model has an answer, by run and request.
         self._answerable: LastRuns[tuple[str, str], float] = LastRuns()
-        # Log-odds that the person wants to hear an answer after an order, by run and request.
-        self._heard: LastRuns[tuple[str, str], float] = LastRuns()
+        # Whether an answer is wanted, something done, or both, by run and request.
+        self._wanted: LastRuns[tuple[str, str], tuple[LikelyToken, ...]] = LastRuns()
         # Log-odds that the person only talks, by run and request.
         self._talks: LastRuns[tuple[str, str], float] = LastRuns()
 
@@ -192,7 +201,28 @@ class Subjects:
     async def wants_answer_too(self, llm: LLMAdapter, run: RunSnapshot, grant: Grant) -> bool:
         """Whether the person wants to hear more than that the run's order is carried out, for one call of the grant if that is not
         known yet and another one is left."""
-        return await _odds_once(self._heard, ANSWER, HEARD, llm, run, grant) >= _ANSWER_TOO_FROM
+        wanted = await self._what_is_wanted(llm, run, grant)
+        return log_odds(wanted, _besides_answer, BOTH) >= _ANSWER_TOO_FROM
+
+    async def wants_order_too(
+        self, subject: Subject, llm: LLMAdapter, run: RunSnapshot, grant: Grant
+    ) -> bool:
+        """Whether the run's request, which has this subject, is most likely a question, and yet surely wants something done as well. If the
+        subject leaves it open, the model is asked for it, for one call of the grant if another one is left."""
+        if not subject.may_be_order:
+            return False
+        wanted = await self._what_is_wanted(llm, run, grant)
+        return is_answered(wanted, WANTED) and log_odds(wanted, WANTED.read, ANSWER) < _ORDER_TOO_BELOW
+
+    async def _what_is_wanted(
+        self, llm: LLMAdapter, run: RunSnapshot, grant: Grant
+    ) -> tuple[LikelyToken, ...]:
+        key = (run.run_id, run.text)
+        if key not in self._wanted and grant.left.llm_calls > 1:
+            likely = await first_tokens(WANTED, llm, grant, run.text)
+            if likely:  # a model that failed is asked again
+                self._wanted[key] = likely
+        return self._wanted.get(key, ())
 
     async def is_small_talk(self, subject: Subject, llm: LLMAdapter, run: RunSnapshot, grant: Grant) -> bool:
         """Whether the person only thanks, greets or makes a passing remark, so that nothing is to be looked up, done or kept. If neither
@@ -235,6 +265,12 @@ def _look_of(start: str) -> str:
     """The subject, with all those that need a look or a calculation as one."""
     subject = SUBJECT.read(start)
     return subject if subject in {"", KNOWLEDGE, CHANGE} else COMPUTATION
+
+
+def _besides_answer(start: str) -> str:
+    """DONE or BOTH; "" for an answer alone."""
+    wanted = WANTED.read(start)
+    return wanted if wanted in {DONE, BOTH} else ""
 
 
 def _deed_of(start: str) -> str:

@@ -12,13 +12,14 @@ from aeond.domain.runs.situations import Situation
 from aeond.domain.tools import ToolCall
 from aeond.domain.values import display_json
 from aeond.orchestration.context.new_files import is_whole_name, names_file, new_paths
-from aeond.orchestration.decision.conversations.odds import odds_of
+from aeond.orchestration.decision.conversations.odds import first_tokens, log_odds, odds_of
 from aeond.orchestration.decision.interfaces import Offer
 from aeond.orchestration.prompts.decision_prompts import PART, REMOVAL
-from aeond.orchestration.prompts.subject_prompts import NAMING, RENAME
+from aeond.orchestration.prompts.subject_prompts import NAMING, NEW_FILE, RENAME
 from aeond.ports import LLMAdapter
 
 _RENAME_FROM: Final = 2.0  # log-odds
+_NEW_FROM: Final = 0.0
 
 
 async def means_part(
@@ -34,16 +35,18 @@ async def means_part(
     return await odds_of(PART, REMOVAL, llm, grant, view, run.text) > 0
 
 
-async def renaming(
+async def first_call_with_new_name(
     llm: LLMAdapter, offer: Offer, run: RunSnapshot, situation: Situation, grant: Grant
 ) -> ToolCall | None:
-    """The call that gives the one file that a request names the one new name that it names, for one call of the grant; None if no tool can,
-    or something else is wanted."""
+    """For a request that names one file and one new name, the call that gives it to the file, or, where something is to be written under
+    that name, the one that reads the file first, for one call of the grant; None if no tool can, or something else is wanted."""
     existing = [path for path, _ in situation.files if names_file(run, path)]
     new = new_paths(run, situation)
     is_clear = len(existing) == len(new) == 1 and is_whole_name(run.text, new[0])
     call = offer.renaming(existing[0], new[0]) if is_clear else None
     if call is None or grant.left.llm_calls <= 1:
         return None
-    odds = await odds_of(RENAME, NAMING, llm, grant, existing[0], new[0], run.text)
-    return call if odds >= _RENAME_FROM else None
+    likely = await first_tokens(NAMING, llm, grant, existing[0], new[0], run.text)
+    if log_odds(likely, NAMING.read, RENAME) >= _RENAME_FROM:
+        return call
+    return offer.reading(existing[0]) if log_odds(likely, NAMING.read, NEW_FILE) >= _NEW_FROM else None

@@ -10,7 +10,7 @@ from aeond.domain.runs.situations import Situation
 from aeond.domain.tools import Composition, CompositionView, Effect, ToolCall
 from aeond.domain.values import JsonValue
 from aeond.orchestration.decision.interfaces import Turn
-from aeond.orchestration.decision.invention import has_news, is_invented
+from aeond.orchestration.decision.invention import has_news, is_invented, is_unsaid
 from aeond.orchestration.interfaces import discard_text
 from tests.support.deciders import Composing, WholeTool, decider_of
 from tests.support.strategy import LOOK, TEXT, grant, registry, run_of, spec
@@ -150,3 +150,87 @@ async def test_a_fact_is_corrected_and_not_forgotten(request_: str, tool: str) -
     chosen = await decider.choose(run_of(request=request_), grant(10), discard_text)
     assert chosen.value.tool_call is not None
     assert chosen.value.tool_call.tool == tool
+
+
+WRITE = replace(spec("write", {"path": TEXT, "text": TEXT}, ("path", "text")), for_existing="edit")
+KNOWING = Situation(facts=(("berth", "number 15"),), nearest=("club/crew.csv",))
+
+
+@pytest.mark.parametrize(
+    ("text", "unsaid", "invented_"),
+    [
+        ("torch, rope and 2 lamps", False, False),
+        ("Rope, 2 lamps and a torch for number 15", False, False),
+        ("12 Quay Road", True, True),
+        ("Lena\nOmar\nTill", True, False),
+        ("A torch for 4 people\nRope", True, False),  # a list may count what was not counted
+    ],
+)
+def test_what_is_written_comes_from_what_was_said(text: str, unsaid: bool, invented_: bool) -> None:
+    """Something new that consists mostly of other words, or has another number, was not said; a single line with such a number is made
+    up."""
+    run = run_of(request="Write a file with a torch, rope and 2 lamps for me.")
+    call = ToolCall("write", {"path": "a.txt", "text": text})
+    assert is_unsaid(call, WRITE, run, KNOWING) is unsaid
+    assert is_invented(call, WRITE, run, KNOWING, ()) is invented_
+    assert not is_invented(call, WRITE, run, KNOWING, (Turn(ToolCall("look"), ""),))
+    assert not is_unsaid(call, KEEP, run, KNOWING)
+
+
+@pytest.mark.parametrize(
+    ("request_", "nearest", "expected"),
+    [
+        ("Write who rows into heron.txt", ("club/crew.csv",), ToolCall("look", {"path": "club/crew.csv"})),
+        ("Write my address into heron.txt", (), ToolCall("ask", {"question": "Which?"})),
+        ("Write '4 Quay Road' into heron.txt", ("club/crew.csv",), None),
+    ],
+)
+async def test_a_new_file_is_not_filled_with_what_was_not_said(
+    request_: str, nearest: tuple[str, ...], expected: ToolCall | None
+) -> None:
+    """Before that the nearest file is read, or, where none is near, the user is asked for it."""
+    written = {"path": "heron.txt", "text": "4 Quay Road"}
+    rules = (
+        Rule(contains="Say in one word what a request", text="do", likely={"do": -0.1}),
+        Rule.model_validate({"json": {"write": written}, "times": 1}),
+        Rule.model_validate({"json": {"ask": {"question": "Which?"}}}),
+    )
+    look = replace(LOOK, candidates=("path",))
+    tools = registry(ASK)
+    for one in (look, replace(WRITE, effect=Effect.WRITE_CONTAINED)):
+        tools.register(WholeTool(one))
+    decider, _ = decider_of(
+        rules, tools, replace(NOW, nearest=nearest), invoker=Composing({}, values=("club/crew.csv",))
+    )
+    chosen = await decider.choose(run_of(request=request_), grant(10), discard_text)
+    assert chosen.value.tool_call == (expected or ToolCall("write", written))
+
+
+@pytest.mark.parametrize(
+    ("nearest", "expected"),
+    [(("club/crew.csv",), "look"), ((), "write")],
+)
+async def test_a_named_new_file_is_made_and_no_other_one_changed(
+    nearest: tuple[str, ...], expected: str
+) -> None:
+    """A call that would change a file which the request does not name, while it names a new one, is not made: the nearest file is
+    read, or the decision is made again without that tool."""
+    edit = replace(
+        spec("edit", {"path": TEXT, "changes": TEXT}, ("path", "changes"), Effect.WRITE_CONTAINED),
+        candidates=("path",),
+        composition=Composition(("changes",), "Say what changes.", ()),
+    )
+    rules = (
+        Rule(contains="Say in one word what a request", text="do", likely={"do": -0.1}),
+        Rule.model_validate({"json": {"edit": {"path": "club/crew.csv"}}, "times": 1}),
+        Rule.model_validate({"json": {"write": {"path": "heron.txt", "text": "the names who rows in"}}}),
+    )
+    tools = Registry()
+    for one in (edit, replace(LOOK, candidates=("path",)), replace(WRITE, effect=Effect.WRITE_CONTAINED)):
+        tools.register(WholeTool(one))
+    situation = Situation(files=(("club/crew.csv", ""),), nearest=nearest)
+    decider, _ = decider_of(rules, tools, situation, Composing({}, values=("club/crew.csv",)))
+    run = run_of(request="the names of who rows in go into heron.txt")
+    chosen = (await decider.choose(run, grant(10), discard_text)).value.tool_call
+    assert chosen is not None
+    assert chosen.tool == expected

@@ -2,8 +2,9 @@ from dataclasses import replace
 
 from aeond.domain.tools import Effect
 from aeond.orchestration.decision.interfaces import Offer
-from aeond.orchestration.decision.schema import decision_schema
+from aeond.orchestration.decision.schema import decision_arguments, decision_schema
 from aeond.schemas.checker import SchemaChecker
+from aeond.schemas.parts import as_object
 from tests.support.strategy import ADD, LOOK, spec
 
 WRITE = spec("write", {"path": {"type": "string", "maxLength": 9}}, ("path",), Effect.WRITE_CONTAINED)
@@ -58,3 +59,13 @@ def test_a_plan_is_admitted_only_where_it_is_offered() -> None:
 def test_texts_have_no_upper_length() -> None:
     """Large bounds expand the engines' grammars: the token limit of the call bounds the text."""
     assert "maxLength" not in str(decision_schema(Offer((WRITE,))))
+
+
+def test_a_question_to_the_user_has_no_proposed_answers() -> None:
+    """Of a tool that asks the user only the arguments that it needs can be given."""
+    asking = replace(
+        spec("ask", {"prompt": {"type": "string"}, "default": {"type": "string"}}, ("prompt",)),
+        asks_user=True,
+    )
+    given = as_object(decision_arguments(asking, Offer((asking,)))["properties"])
+    assert list(given) == ["prompt"]

@@ -14,6 +14,7 @@ from aeond.capabilities.tools.editing.edit_conversation import (
 from aeond.capabilities.tools.editing.writing import EditFileArguments
 from aeond.capabilities.tools.files.contained_files import ContainedFiles
 from aeond.capabilities.tools.files.safe_open import resolve_in_kernel
+from aeond.capabilities.tools.trust import trust_all
 from aeond.capabilities.tools.worker_threads import WorkerThreads
 from aeond.domain.tools import CompositionView
 from aeond.domain.values import JsonValue
@@ -51,6 +52,18 @@ async def test_the_file_is_in_view_and_its_lines_are_values(tmp_path: Path) -> N
         [{"add": "a"}] * (MAX_CHANGES + 1),
     ):
         assert not admits(view, wrong)
+
+
+async def test_a_table_is_declared_and_changed_by_statements(tmp_path: Path) -> None:
+    """A csv file with a header is in view as its declaration, and the changes are statements over its rows."""
+    (tmp_path / "stock.csv").write_text("what,metres\nrope,30\noar,3\n")
+    conversation = EditConversation(ContainedFiles(resolve_in_kernel), WorkerThreads(), trust_all)
+    context = replace(CONTEXT, workspace=str(tmp_path))
+    view = await conversation.view({"path": "stock"}, context, "used 4 m of the rope")
+    assert view is not None
+    assert view.text.startswith("CREATE TABLE stock (\n  what TEXT, -- 'rope', 'oar'")
+    assert admits(view, [{"sql": "UPDATE stock SET metres = metres - 4 WHERE what = 'rope'"}])
+    assert not admits(view, [{"add": "anchor,1"}])
 
 
 def test_equal_list_items_keep_their_markers() -> None:

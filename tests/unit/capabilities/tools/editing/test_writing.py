@@ -90,6 +90,19 @@ async def test_one_text_is_edited(tools: FileTools) -> None:
     assert (tools.folder / "notes" / "Plan.md").read_text() == "Meet at 10.\nBring rope.\n"
 
 
+async def test_rows_of_a_table_are_changed_by_statements(tools: FileTools) -> None:
+    """A statement changes the rows that it names, behind the other changes; one that fits no row changes nothing at all."""
+    (tools.folder / "stock.csv").write_text("what,metres\nrope,30\noar,3\n")
+    sql = {"sql": "UPDATE stock SET metres = metres * 2 WHERE metres < 10"}
+    result = await tools.call("edit_file", path="stock.csv", changes=[{"add": "anchor,1"}, sql])
+    assert result.data == {"path": "stock.csv", "change": "added: anchor,1\nnow: oar,6\nanchor,2"}
+    assert (tools.folder / "stock.csv").read_text() == "what,metres\nrope,30\noar,6\nanchor,2\n"
+    nothing = {"sql": "DELETE FROM stock WHERE what = 'sail'"}
+    result = await tools.call("edit_file", path="stock.csv", changes=[{"remove": "rope,30"}, nothing])
+    assert result.reason == "NOTHING_CHANGED"
+    assert (tools.folder / "stock.csv").read_text() == "what,metres\nrope,30\noar,6\nanchor,2\n"
+
+
 async def test_a_missing_text_is_an_error_with_candidates(tools: FileTools) -> None:
     """An edit of a text that is not there fails with the nearest lines and changes nothing."""
     result = await tools.call(

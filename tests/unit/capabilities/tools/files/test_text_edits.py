@@ -313,3 +313,13 @@ def test_lines_behind_a_json_document_are_left_out() -> None:
         with pytest.raises(ToolError) as refused:
             edit_text(document, wrong, "order.json")
         assert refused.value.reason == "FORMAT_BROKEN"
+
+
+def test_what_is_replaced_is_not_removed_as_well() -> None:
+    """A line that is replaced and removed by the same changes gets its new text: a small model says the same thing twice."""
+    edit = edit_text(
+        b"hours = 8\nfan = on\n",
+        [Replacement("hours = 8", "hours = 10"), Replacement("hours = 8", "")],
+        "a.ini",
+    )
+    assert edit.content == b"hours = 10\nfan = on\n"

@@ -11,7 +11,7 @@ from aeond.domain.plans.steps import StepSnapshot
 from aeond.domain.tools import Effect, Recovery, ToolCall
 from aeond.domain.values import JsonValue
 from aeond.orchestration.interfaces import Judgement
-from tests.support.deciders import HEARD, Composing, WholeTool, decider_of
+from tests.support.deciders import INTENT, IS_WANTED, Composing, WholeTool, decider_of, words
 from tests.support.judging import after_pass, ran
 from tests.support.strategy import LOOK, TEXT, calls, grant, spec
 
@@ -86,7 +86,7 @@ async def judged(
 ) -> tuple[Judgement, ScriptedLLM]:
     """What follows an order that asks for something besides as likely as this."""
     rules = (
-        Rule(contains=HEARD, text="answer", likely=dict(heard)),
+        Rule(contains=IS_WANTED, text="both", likely=dict(heard)),
         Rule(contains="one thing or for several", text="one", likely=ONE),
         Rule(contains="Say in one word what a request", text="do", likely={"do": -0.1}),
         Rule(contains="from what is shown above it", text=reply),
@@ -99,7 +99,7 @@ async def judged(
     return (await subject.evaluate(after_pass(1, *steps), grant(10))).value, llm
 
 
-ASKS, ASKS_NOTHING = {"done": -0.3, "answer": -1.4}, {"done": -0.1, "answer": -2.3}
+ASKS, ASKS_NOTHING = {"done": -1.0, "both": -0.5}, {"done": -0.5, "both": -1.0}
 
 
 async def test_what_an_order_asks_for_besides_is_read_after_the_change() -> None:
@@ -124,3 +124,37 @@ async def test_an_order_that_asks_for_nothing_ends_with_its_report() -> None:
     """Nothing is read after a change that was all the person wanted."""
     found, _ = await judged(CHANGED, heard=ASKS_NOTHING)
     assert found.evaluation.final_output == "added: rope"
+
+
+@pytest.mark.parametrize(
+    ("answers", "wanted", "tool"),
+    [
+        (0.6, {"both": -0.2, "done": -1.9, "answer": -4.0}, "change"),
+        (0.6, {"answer": -0.7, "both": -0.7}, ""),
+        (0.99, {"both": -0.2, "done": -1.9, "answer": -4.0}, ""),  # it is clear that an answer is wanted
+    ],
+)
+async def test_an_order_beside_a_question_is_carried_out(
+    answers: float, wanted: Mapping[str, float], tool: str
+) -> None:
+    """A request that is most likely a question, and yet surely wants something done, is not over with the answer."""
+    rules = (
+        Rule(contains=IS_WANTED, text="both", likely=dict(wanted)),
+        Rule(
+            contains="Say in one word what a request",
+            text="files",
+            likely=words(files=answers, do=1 - answers),
+        ),
+        Rule(contains=INTENT, text="ask", likely=words(ask=answers, edit=1 - answers)),
+        Rule(contains="from what is shown above it", text="It was 9."),
+        Rule.model_validate({"json": {"change": {"path": "todo.txt"}}}),
+    )
+    tools = Registry()
+    for one in (replace(LOOK, candidates=("path",)), CHANGE):
+        tools.register(WholeTool(one))
+    subject, _ = decider_of(rules, tools, invoker=Composing({}, values=("todo.txt",)))
+    looked = ran(calls("s1", "look", path="todo.txt"), output="9")
+    found = (await subject.evaluate(after_pass(1, looked), grant(10))).value
+    called = [action.step.tool_call for action in found.actions if action.step]
+    assert [call.tool for call in called if call] == ([tool] if tool else [])
+    assert found.evaluation.final_output == ("" if tool else "It was 9.")

@@ -15,7 +15,7 @@ from aeond.orchestration.decision.conversations.odds import log_odds
 from aeond.orchestration.interfaces import discard_text
 from aeond.orchestration.prompts.decision_prompts import PART, REMOVAL
 from tests.support.deciders import INTENT, Composing, WholeTool, decider_of
-from tests.support.strategy import TEXT, grant, registry, run_of, spec
+from tests.support.strategy import LOOK, TEXT, grant, registry, run_of, spec
 
 DELETE = replace(
     spec("delete", {"path": TEXT}, ("path",), Effect.WRITE_CONTAINED), candidates=("path",), for_part="change"
@@ -168,3 +168,26 @@ async def test_other_requests_are_not_asked_about(request_: str, *, more_files: 
 async def test_a_question_renames_nothing() -> None:
     """Where no change is wanted, the model is not asked what the name is for."""
     assert (await named("was list.txt things.txt before?", {"rename": -0.05}, subject="files"))[1] == 0
+
+
+@pytest.mark.parametrize(
+    ("odds", "tool"), [({"new": -0.1, "rename": -3.0}, "look"), ({"text": -0.1}, "change")]
+)
+async def test_what_a_new_file_is_made_from_is_read_first(odds: Mapping[str, float], tool: str) -> None:
+    """Where something is to be written under a new name, the file that the request names as well is read before."""
+    look = replace(LOOK, candidates=("path",))
+    rules = (
+        Rule(contains=SUBJECT, text="do", likely={"do": -0.1}),
+        Rule(contains=NAMING, text=next(iter(odds)), likely=dict(odds)),
+        Rule.model_validate({"contains": "Say what changes.", "json": "b"}),
+        Rule.model_validate({"json": {"change": {"path": "boat.txt"}}}),
+    )
+    tools = Registry()
+    for one in (MOVE, CHANGE, look):
+        tools.register(WholeTool(one))
+    situation = Situation(files=(("boat.txt", "mast 9 m"),))
+    decider, _ = decider_of(rules, tools, situation, Composing({}, ("boat.txt",), SHOWN))
+    run = run_of(request="the mast of boat.txt goes into mast.txt")
+    chosen = (await decider.choose(run, grant(10), discard_text)).value.tool_call
+    assert chosen is not None
+    assert (chosen.tool, chosen.arguments["path"]) == (tool, "boat.txt")

@@ -1,0 +1,147 @@
+"""The pattern of the statements with which a small model may change a table for a request.
+
+Without it a small model names rows that do not exist, adds a row where it is to change one, and goes on with rows that nobody asked for.
+ADR 0121 has the measurements.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from aeond.capabilities.tools.relevance.shared_words import words_that_count
+from aeond.capabilities.tools.tables.cells import column_cells
+from aeond.capabilities.tools.tables.reading import MAX_SHOWN_COLUMNS, Table
+from aeond.capabilities.tools.tables.statements import as_literal, column_names, table_name
+from aeond.domain.names import words_of
+from aeond.domain.values import JsonObject
+from aeond.frozen import frozen
+from aeond.schemas.parts import closed_object
+
+MAX_STATEMENTS: Final = 3
+_MAX_VALUES: Final = 60  # of a column
+_MAX_PATTERN_ROWS: Final = 2_000
+_SPECIAL: Final = re.compile(r"[\^$.|?*+()\[\]{}]")
+_UNFIT: Final = re.compile(r"[\x00-\x1f\"\\/]")  # no pattern in a schema can have these
+_NUMBER: Final = "-?[0-9]+([.][0-9]+)?"
+_TEXT: Final = "'[^'\"\\\\]*'"
+_LITERAL: Final = f"({_TEXT}|NULL|{_NUMBER})"
+_STEM_CHARS: Final = 3
+_INFLECTION_CHARS: Final = 2
+
+
+@frozen
+class _Column:
+    """A column as a statement names it, with its texts, and whether all of them are numbers."""
+
+    name: str
+    texts: tuple[str, ...]
+    is_number: bool
+
+    @property
+    def is_key(self) -> bool:
+        """Whether it tells the rows apart."""
+        return all(self.texts) and len(set(self.texts)) == len(self.texts)
+
+
+@frozen
+class _Value:
+    """A value of a column that a request names, and the rows that have it."""
+
+    column: _Column
+    text: str
+    rows: tuple[int, ...]
+
+
+def statements_schema(table: Table, path: str, request: str) -> JsonObject:
+    """The schema of a JSON list of `{"sql": STATEMENT}`.
+
+    Rows are named by a value that exists, one that the request names if it names any; a second value tells apart the rows
+    that share it. There are as many statements as the request names values, MAX_STATEMENTS at most, and none changes all rows because
+    a condition was left out. A row is added only if the request does not name one that is there by a value that tells it apart.
+    """
+    columns = _columns(table)
+    named = list(_named(columns, request))
+    where = f"WHERE {_one_of(_row_of(value, columns) for value in named)}"
+    if not named:
+        any_row = _one_of(filter(None, map(_condition, columns)))
+        where = f"WHERE {any_row}( AND {any_row})?"
+    name = table_name(path)
+    any_column = _one_of(_escaped(column.name) for column in columns)
+    assignment = f"{any_column} = ({_LITERAL}|{any_column} [-+*/] {_NUMBER})"
+    kinds = [
+        f"UPDATE {name} SET {assignment}(, {assignment})* {where}",  # noqa: S608  # a pattern
+        f"DELETE FROM {name} {where}",  # noqa: S608  # a pattern
+    ]
+    if not any(value.column.is_key for value in named):
+        row = ", ".join([_LITERAL] * len(column_names(table.columns)))
+        kinds.append(f"INSERT INTO {name} VALUES [(]{row}[)]")  # noqa: S608  # a pattern
+    statement: JsonObject = {"type": "string", "pattern": f"^({'|'.join(kinds)})$"}
+    change = closed_object({"sql": statement})
+    most = min(MAX_STATEMENTS, max(1, len(named)))
+    return {"type": "array", "minItems": 1, "maxItems": most, "items": change}
+
+
+def _columns(table: Table) -> Sequence[_Column]:
+    rows = table.rows[:_MAX_PATTERN_ROWS]
+    texts = [*zip(*rows, strict=True)] or [()] * len(table.columns)
+    found = zip(column_names(table.columns), texts, strict=True)
+    return [_Column(name, column, _are_numbers(column)) for name, column in found][:MAX_SHOWN_COLUMNS]
+
+
+def _are_numbers(texts: Sequence[str]) -> bool:
+    cells = [cell for cell in column_cells(texts) if cell is not None]
+    return bool(cells) and all(isinstance(cell, float) for cell in cells)
+
+
+def _named(columns: Sequence[_Column], request: str) -> Iterator[_Value]:
+    """The texts of which the request has a word, in whatever inflection."""
+    said = words_that_count(request)
+    for column in columns:
+        if column.is_number:
+            continue
+        for text in dict.fromkeys(column.texts):
+            words = [
+                word for word in words_of(text) if len(word) >= _STEM_CHARS or any(map(str.isdigit, word))
+            ]
+            if not _UNFIT.search(text) and any(_is_same(word, other) for word in words for other in said):
+                yield _Value(column, text, tuple(at for at, one in enumerate(column.texts) if one == text))
+
+
+def _is_same(word: str, other: str) -> bool:
+    shorter, longer = sorted((word, other), key=len)
+    is_stem = len(shorter) >= _STEM_CHARS and longer.startswith(shorter) and longer.isalpha()
+    ending = len(longer) - len(shorter)
+    return shorter == longer or (is_stem and ending <= min(len(shorter) - _STEM_CHARS + 1, _INFLECTION_CHARS))
+
+
+def _row_of(value: _Value, columns: Sequence[_Column]) -> str:
+    """The condition on a named value; where several rows have it, perhaps with another one that tells them apart."""
+    condition = f"{_escaped(value.column.name)} = {_escaped(as_literal(value.text))}"
+    if len(value.rows) == 1:
+        return condition
+    others = [
+        _Column(column.name, tuple(column.texts[at] for at in value.rows), column.is_number)
+        for column in columns
+        if column is not value.column
+    ]
+    more = [pattern for column in others if len(set(column.texts)) > 1 and (pattern := _condition(column))]
+    return f"{condition}( AND {_one_of(more)})?" if more else condition
+
+
+def _condition(column: _Column) -> str:
+    """The pattern of a condition on a column: a comparison of numbers, or one of its texts, unless these are too many to choose from."""
+    name, values = _escaped(column.name), [*dict.fromkeys(filter(None, column.texts))]
+    if column.is_number:
+        return f"{name} (=|<|>|<=|>=) {_NUMBER}"
+    if len(values) > _MAX_VALUES or any(map(_UNFIT.search, values)):
+        return f"{name} = {_TEXT}"
+    empty = [f"{name} IS NULL"] if "" in column.texts else []
+    return "|".join([*(f"{name} = {_escaped(as_literal(value))}" for value in values), *empty])
+
+
+def _one_of(patterns: Iterator[str] | Sequence[str]) -> str:
+    return f"({'|'.join(patterns)})"
+
+
+def _escaped(text: str) -> str:
+    return _SPECIAL.sub(r"\\\g<0>", text)

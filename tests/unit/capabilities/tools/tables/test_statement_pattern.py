@@ -1,0 +1,75 @@
+"""What a small model may write to change a table for a request."""
+
+import pytest
+
+from aeond.capabilities.tools.tables.reading import read_table
+from aeond.capabilities.tools.tables.statement_pattern import statements_schema
+from aeond.schemas.checker import SchemaChecker
+
+STOCK = "what,price,note,shelf\nrope (red),2,,A\nlamp,4,old,A\nlamp,9,new,B\noar,7,old,A\n"
+
+
+def admits(request: str, *statements: str, text: str = STOCK) -> bool:
+    schema = statements_schema(read_table(text), "boat/my stock.csv", request)
+    return not SchemaChecker().check([{"sql": one} for one in statements], schema, "STATEMENTS")
+
+
+@pytest.mark.parametrize(
+    ("request_", "statement", "right"),
+    [
+        ("the ropes cost 3 now", "UPDATE my_stock SET price = 3 WHERE what = 'rope (red)'", True),
+        (
+            "the ropes cost 3 now",
+            "UPDATE my_stock SET price = 3, note = NULL WHERE what = 'rope (red)'",
+            True,
+        ),
+        ("the ropes cost 3 now", "UPDATE my_stock SET price = price * 1.5 WHERE what = 'rope (red)'", True),
+        ("the ropes cost 3 now", "UPDATE my_stock SET price = 3 WHERE what = 'oar'", False),
+        ("the ropes cost 3 now", "UPDATE my_stock SET price = 3", False),
+        (
+            "the ropes cost 3 now",
+            "UPDATE my_stock SET price = 3 WHERE what = 'rope (red)' AND shelf = 'A'",
+            False,
+        ),
+        ("the new lamp is gone", "DELETE FROM my_stock WHERE what = 'lamp' AND note = 'new'", True),
+        ("the new lamp is gone", "DELETE FROM my_stock WHERE what = 'lamp' AND price > 4.50", True),
+        ("the new lamp is gone", "DELETE FROM my_stock WHERE what = 'lamp' AND shelf = 'C'", False),
+        ("the new lamp is gone", "DELETE FROM other WHERE what = 'lamp'", False),
+        ("all that is dear is halved", "UPDATE my_stock SET price = price / 2 WHERE price > 5", True),
+        ("an anchor for 5", "INSERT INTO my_stock VALUES ('anchor', 5, NULL, 'A')", True),
+        ("an anchor for 5", "INSERT INTO my_stock VALUES ('anchor', 5)", False),
+        ("a third lamp for 5", "INSERT INTO my_stock VALUES ('lamp', 5, NULL, 'A')", True),
+    ],
+)
+def test_a_statement_changes_what_the_request_names(request_: str, statement: str, right: bool) -> None:
+    """Rows that are there, those that the request names if there are any, and as they are told apart."""
+    assert admits(request_, statement) is right
+
+
+def test_a_row_that_is_named_is_not_added_again() -> None:
+    """Where a column tells the rows apart, and the request names one of its values, that row can be changed and none added."""
+    members = "name,fee\nLena Holt,120\nOmar Reis,95\n"
+    assert not admits("Lena pays 80", "INSERT INTO my_stock VALUES ('Lena Holt', 80)", text=members)
+    assert admits("Lena pays 80", "UPDATE my_stock SET fee = 80 WHERE name = 'Lena Holt'", text=members)
+    assert admits("Vera pays 80", "INSERT INTO my_stock VALUES ('Vera', 80)", text=members)
+
+
+def test_there_are_as_many_statements_as_named_values() -> None:
+    """A request that names one row has one statement, one that names two has two at most."""
+    rope, oar = (f"DELETE FROM my_stock WHERE what = '{what}'" for what in ("rope (red)", "oar"))
+    assert admits("rope and oar are gone", rope, oar)
+    assert not admits("the rope is gone", rope, rope)
+    assert not admits("some of it is gone", "DELETE FROM my_stock WHERE price > 5", rope)
+
+
+def test_values_that_no_pattern_can_hold_are_left_open() -> None:
+    """A column with quotation marks in it, or with very many values, takes any text."""
+    many = "\n".join(f"name {number},a" for number in range(99))
+    text = f'name,what\n{many}\nlast,"5"" pipe"\n'
+    for condition in ("name = 'Till'", "what = 'pipe'"):
+        assert admits("it is gone", f"DELETE FROM my_stock WHERE {condition}", text=text)
+
+
+def test_a_table_without_rows_takes_new_ones() -> None:
+    """Below a header alone rows can be added."""
+    assert admits("add a lamp", "INSERT INTO my_stock VALUES ('lamp', 4)", text="what,price\n")

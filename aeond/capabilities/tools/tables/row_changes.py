@@ -3,41 +3,21 @@
 import csv
 import io
 from collections.abc import Sequence
-from contextlib import closing
 from pathlib import PurePosixPath
 from typing import Final
-
-import apsw
 
 from aeond.capabilities.tools.calculator.numerals import NUMERAL, decimal_sign
 from aeond.capabilities.tools.files.text_edits import Edit
 from aeond.capabilities.tools.tables.cells import Cell, column_cells
 from aeond.capabilities.tools.tables.reading import Table, delimiter_of, read_table
-from aeond.capabilities.tools.tables.statements import (
-    column_names,
-    confine,
-    distinct_names,
-    execute_one,
-    fill,
-    quoted,
-    reason_of,
-    shown_cell,
-    table_name,
-)
+from aeond.capabilities.tools.tables.statements import rows_after, shown_cell, table_name
 from aeond.errors import ToolError
 from aeond.frozen import frozen
 
 MAX_STATEMENT_CHARS: Final = 1_000
 MAX_SHOWN_ROWS: Final = 3  # in the report
-_CHANGING: Final = (apsw.SQLITE_UPDATE, apsw.SQLITE_INSERT, apsw.SQLITE_DELETE)
-_READING: Final = (apsw.SQLITE_SELECT, apsw.SQLITE_READ, apsw.SQLITE_FUNCTION)
 _ENDINGS: Final = (".csv", ".tsv")
 _MAX_DECIMALS: Final = 4
-_ROW_NAMES: Final = (
-    "rowid",
-    "oid",
-    "_rowid_",
-)  # as SQLite calls the number of a row, unless a column has the name
 
 
 @frozen
@@ -99,7 +79,7 @@ def _changed(text: str, statement: str, path: str) -> tuple[str, str]:
             reason="NO_TABLE",
             field="changes",
         )
-    rows = _rows_after(file.table, table_name(path), statement)
+    rows = rows_after(file.table, table_name(path), statement)
     columns = [*zip(*file.table.rows, strict=True)] or [()] * len(file.table.columns)
     read = [column_cells(column) for column in columns]
     before = [*zip(*read, strict=True)]
@@ -157,33 +137,6 @@ def _rows_of(lines: Sequence[str], delimiter: str) -> tuple[tuple[str, ...], Seq
         else:
             above += text
     return tuple(raw), header
-
-
-def _rows_after(table: Table, name: str, statement: str) -> dict[int, tuple[Cell, ...]]:
-    """The rows after the statement by their numbers from 1, new ones behind the others."""
-    columns = distinct_names(table.columns)
-    number = next((one for one in _ROW_NAMES if one not in map(str.casefold, columns)), _ROW_NAMES[-1])
-
-    def allows(action: int, target: str | None, *_more: str | None) -> int:
-        allowed = action in _READING or (action in _CHANGING and target == name)
-        return apsw.SQLITE_OK if allowed else apsw.SQLITE_DENY
-
-    with closing(apsw.Connection(":memory:")) as database:
-        fill(database, table, name, columns)
-        confine(database, allows)
-        try:
-            execute_one(database, statement)
-        except (apsw.Error, ValueError) as error:
-            raise ToolError(
-                f"{reason_of(error)}; write one UPDATE, INSERT or DELETE over the table {name}({', '.join(column_names(table.columns))})",
-                reason="STATEMENT_INVALID",
-                field="changes",
-                candidates=tuple(columns),
-            ) from None
-        database.set_authorizer(None)
-        database.set_progress_handler(None)
-        found = database.execute(f"SELECT {number}, * FROM {quoted(name)} ORDER BY {number}")  # noqa: S608  # quoted
-        return {int(row[0]): tuple(row[1:]) for row in found}
 
 
 def _written(cell: Cell, old: str, texts: Sequence[str], cells: Sequence[Cell]) -> str:

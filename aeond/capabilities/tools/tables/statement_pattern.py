@@ -1,6 +1,6 @@
 """The pattern of the statements with which a small model may change a table for a request.
 
-Without it a small model names rows that do not exist, adds a row where it is to change one, and goes on with rows that nobody asked for.
+Without it a small model names rows that do not exist, adds a row where it is to change one, and goes on with rows that are not meant.
 ADR 0121 has the measurements.
 """
 

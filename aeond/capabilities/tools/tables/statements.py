@@ -20,6 +20,12 @@ MAX_MEMORY_BYTES: Final = 128 << 20  # of SQLite, beyond what it had: sorts and 
 MAX_STEPS: Final = 50_000_000  # of SQLite's machine: some seconds
 _STEPS: Final = 1_000  # between two looks at their number and the memory
 _ALLOWED: Final = (apsw.SQLITE_SELECT, apsw.SQLITE_READ, apsw.SQLITE_FUNCTION)
+_CHANGING: Final = (apsw.SQLITE_UPDATE, apsw.SQLITE_INSERT, apsw.SQLITE_DELETE)
+_ROW_NAMES: Final = (
+    "rowid",
+    "oid",
+    "_rowid_",
+)  # as SQLite calls the number of a row, unless a column has the name
 _EXACT: Final = 10**15  # a whole number below is shown with all its digits
 _DIGITS: Final = 12  # significant ones: the sum of 0.1 and 0.2 is shown as 0.3
 _PLAIN_NAME: Final = re.compile(r"[A-Za-z_]\w*", re.ASCII)
@@ -49,17 +55,45 @@ def select(table: Table, name: str, statement: str, stopped: Callable[[], bool] 
     (QUERY_INVALID) where SQLite refuses the statement, or where it is no single SELECT; (QUERY_TOO_LONG) after MAX_STEPS, or beyond
     MAX_MEMORY_BYTES. Of a result beyond MAX_RESULT_BYTES the rest is left out as that beyond MAX_ROWS_READ is.
     """
-    columns = distinct_names(table.columns)
+    columns = _distinct_names(table.columns)
     with closing(apsw.Connection(":memory:")) as database:
-        fill(database, table, name, columns)
-        confine(database, _authorized, stopped)
+        _fill(database, table, name, columns)
+        _confine(database, _authorized, stopped)
         try:
-            return _first_rows(*execute_one(database, statement or f"SELECT * FROM {quoted(name)}"))  # noqa: S608  # quoted
+            return _first_rows(*_execute_one(database, statement or f"SELECT * FROM {_quoted(name)}"))  # noqa: S608  # quoted
         except (apsw.Error, ValueError) as error:
             raise _refused(error, table, name, columns) from None
 
 
-def confine(
+def rows_after(table: Table, name: str, statement: str) -> dict[int, tuple[Cell, ...]]:
+    """The rows after an UPDATE, INSERT or DELETE by their numbers from 1, new ones behind the others. Raises ToolError
+    (STATEMENT_INVALID) where SQLite refuses the statement, or it is none of these three."""
+    columns = _distinct_names(table.columns)
+    number = next((one for one in _ROW_NAMES if one not in map(str.casefold, columns)), _ROW_NAMES[-1])
+
+    def allows(action: int, target: str | None, *_more: str | None) -> int:
+        allowed = action in _ALLOWED or (action in _CHANGING and target == name)
+        return apsw.SQLITE_OK if allowed else apsw.SQLITE_DENY
+
+    with closing(apsw.Connection(":memory:")) as database:
+        _fill(database, table, name, columns)
+        _confine(database, allows)
+        try:
+            _execute_one(database, statement)
+        except (apsw.Error, ValueError) as error:
+            raise ToolError(
+                f"{_reason_of(error)}; write one UPDATE, INSERT or DELETE over the table {name}({', '.join(column_names(table.columns))})",
+                reason="STATEMENT_INVALID",
+                field="changes",
+                candidates=tuple(columns),
+            ) from None
+        database.set_authorizer(None)
+        database.set_progress_handler(None)
+        found = database.execute(f"SELECT {number}, * FROM {_quoted(name)} ORDER BY {number}")  # noqa: S608  # quoted
+        return {int(row[0]): tuple(row[1:]) for row in found}
+
+
+def _confine(
     database: apsw.Connection, authorizer: Callable[..., int], stopped: Callable[[], bool] = lambda: False
 ) -> None:
     """Bounds what statements do from now on: by the authorizer, in steps and memory, and in the size of a value."""
@@ -74,12 +108,12 @@ def confine(
     database.set_progress_handler(is_beyond, _STEPS)
 
 
-def reason_of(error: Exception) -> str:
+def _reason_of(error: Exception) -> str:
     """What is wrong with a statement, in words."""
     return "there are several statements" if isinstance(error, apsw.ExecTraceAbort) else str(error)
 
 
-def execute_one(database: apsw.Connection, statement: str) -> tuple[apsw.Cursor, list[str]]:
+def _execute_one(database: apsw.Connection, statement: str) -> tuple[apsw.Cursor, list[str]]:
     """Begins a statement; returns its rows, and the names of their columns. Raises apsw.Error where SQLite refuses it, and
     apsw.ExecTraceAbort for several ones, with none of which anything is changed."""
     names: list[str] = []  # known once the statement is about to run
@@ -110,7 +144,9 @@ def _first_rows(cursor: apsw.Cursor, names: Sequence[str]) -> Found:
 
 def column_names(columns: Sequence[str]) -> list[str]:
     """The columns as a statement names them."""
-    return [column if _PLAIN_NAME.fullmatch(column) else quoted(column) for column in distinct_names(columns)]
+    return [
+        column if _PLAIN_NAME.fullmatch(column) else _quoted(column) for column in _distinct_names(columns)
+    ]
 
 
 def as_literal(text: str) -> str:
@@ -118,22 +154,22 @@ def as_literal(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
-def fill(database: apsw.Connection, table: Table, name: str, columns: Sequence[str]) -> None:
+def _fill(database: apsw.Connection, table: Table, name: str, columns: Sequence[str]) -> None:
     """Makes the table with its rows in the database, numbered from 1."""
     read = [column_cells(texts) for texts in zip(*table.rows, strict=True)] or [[] for _ in columns]
     declared = ", ".join(map(_declared, columns, read))
     database.execute("PRAGMA temp_store = MEMORY")  # a large sort writes no file
-    database.execute(f"CREATE TABLE {quoted(name)} ({declared})")
+    database.execute(f"CREATE TABLE {_quoted(name)} ({declared})")
     places = ", ".join("?" * len(columns))
     rows = zip(*read, strict=True)
     database.execute("BEGIN")
-    database.executemany(f"INSERT INTO {quoted(name)} VALUES ({places})", rows)  # noqa: S608  # quoted, values bound
+    database.executemany(f"INSERT INTO {_quoted(name)} VALUES ({places})", rows)  # noqa: S608  # quoted, values bound
     database.execute("COMMIT")
 
 
 def _declared(column: str, cells: Sequence[Cell]) -> str:
     kinds = frozenset(type(cell) for cell in cells if cell is not None)
-    return f"{quoted(column)} {_AFFINITIES.get(kinds, '')} COLLATE NOCASE"
+    return f"{_quoted(column)} {_AFFINITIES.get(kinds, '')} COLLATE NOCASE"
 
 
 def _authorized(action: int, *_details: str | None) -> int:
@@ -148,14 +184,14 @@ def _refused(error: Exception, table: Table, name: str, columns: Sequence[str]) 
             field="query",
         )
     return ToolError(
-        f"{reason_of(error)}; write one SELECT over the table {name}({', '.join(column_names(table.columns)[:MAX_SHOWN_COLUMNS])})",
+        f"{_reason_of(error)}; write one SELECT over the table {name}({', '.join(column_names(table.columns)[:MAX_SHOWN_COLUMNS])})",
         reason="QUERY_INVALID",
         field="query",
         candidates=tuple(columns[:MAX_SHOWN_COLUMNS]),
     )
 
 
-def distinct_names(columns: Sequence[str]) -> Sequence[str]:
+def _distinct_names(columns: Sequence[str]) -> Sequence[str]:
     """The names, those that came before with a number."""
     names: dict[str, None] = {}
     for column in columns:
@@ -176,6 +212,6 @@ def shown_cell(cell: Cell | bytes) -> str:
     return str(cell) if not isinstance(cell, bytes) else cell.hex()
 
 
-def quoted(name: str) -> str:
+def _quoted(name: str) -> str:
     """A name as a statement writes any of them."""
     return '"' + name.replace('"', '""') + '"'

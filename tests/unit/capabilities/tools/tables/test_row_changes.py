@@ -28,7 +28,7 @@ def test_a_new_row_stands_at_the_end_in_the_form_of_the_others() -> None:
 
 
 def test_statements_follow_each_other() -> None:
-    """Each statement sees what those before it have left, and the report tells of each."""
+    """Each statement sees what those before it have left, and the report has each."""
     edit = change_rows(
         STOCK.encode(),
         ["UPDATE stock SET price = price * 2 WHERE what = 'lamp'", "DELETE FROM stock WHERE price < 10"],

@@ -42,7 +42,7 @@ def admits(request: str, *statements: str, text: str = STOCK) -> bool:
     ],
 )
 def test_a_statement_changes_what_the_request_names(request_: str, statement: str, right: bool) -> None:
-    """Rows that are there, those that the request names if there are any, and as they are told apart."""
+    """Rows that are there, those that the request names if there are any, and by what differs between them."""
     assert admits(request_, statement) is right
 
 

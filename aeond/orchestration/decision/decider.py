@@ -147,10 +147,8 @@ class Decider:
         looked = self._has_only_looked(snapshot)
         if looked and (call := self._reading(snapshot, situation, offer, named=True)) is not None:
             return success(going_on(snapshot, call))
-        if looked and not (await self.subjects.of(self.llm, snapshot, situation, grant)).wants_only_change:
-            call = await self._action.selection(snapshot, situation, offer, grant)
-            if call is not None:
-                return success(going_on(snapshot, call))
+        if looked and (call := await self._action.selection(snapshot, situation, offer, grant)) is not None:
+            return success(going_on(snapshot, call))
         reply = await self._reply_from_results(snapshot, situation, grant) if looked else ""
         found = "" if reply == NOT_SHOWN else reply
         changing = await self._to_change(snapshot, situation, offer, found, grant) if reply else None

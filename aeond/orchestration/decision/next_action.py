@@ -94,7 +94,7 @@ class NextAction:
                 else await model.decide(fitted.value.messages, offer, grant, on_text)
             )
         if self._misses_new_file(decided.value, offer, snapshot, situation) and grant.left.llm_calls:
-            if (look := self._nearest(offer, snapshot, situation)) is not None:
+            if (look := await self._nearest(snapshot, situation)) is not None:
                 return success(CallTool(look))
             offer = offer.without(decided.value.call.tool) if isinstance(decided.value, CallTool) else offer
             decided = await model.decide(fitted.value.messages, offer, grant, on_text)
@@ -111,7 +111,8 @@ class NextAction:
             decided = await model.decide(fitted.value.messages, others, grant, on_text)
         else:
             decided = success(CallTool(call))
-        if (look := self._look_before(decided.value, offer, snapshot, situation)) is not None:
+        look = await self._look_before(decided.value, offer, snapshot, situation)
+        if look is not None:
             return success(CallTool(look))
         if self._invents(decided.value, offer, snapshot, situation) and grant.left.llm_calls:
             return await model.decide(fitted.value.messages, self.offers.asking(snapshot), grant, on_text)
@@ -120,8 +121,11 @@ class NextAction:
     async def selection(
         self, snapshot: RunSnapshot, situation: Situation, offer: Offer, grant: Grant
     ) -> ToolCall | None:
-        """The call that selects what is asked for from the table that the last step read; None where it read none, or nothing was
-        written."""
+        """The call that selects what is asked for from the table that the last step read; None where it read none, nothing was
+        written, or a change is surely all that is wanted: that of a table has its own statement, but not a new file made from one."""
+        subject = await self.redirection.subjects.of(self.llm, snapshot, situation, grant)
+        if subject.wants_only_change and not names_new_file(snapshot, situation):
+            return None
         read = executed(snapshot)[-1].step.tool_call
         if read is None:
             return None
@@ -199,7 +203,7 @@ class NextAction:
             and not any(names_file(snapshot, value) for value in named)
         )
 
-    def _look_before(
+    async def _look_before(
         self, decision: Decision | None, offer: Offer, snapshot: RunSnapshot, situation: Situation
     ) -> ToolCall | None:
         """The call that reads the nearest file before a small model fills something new with what was not said; None if something was
@@ -208,12 +212,13 @@ class NextAction:
             return None
         spec = offer.tool(decision.call.tool)
         unsaid = spec is not None and is_unsaid(decision.call, spec, snapshot, situation)
-        return self._nearest(offer, snapshot, situation) if unsaid else None
+        return await self._nearest(snapshot, situation) if unsaid else None
 
-    def _nearest(self, offer: Offer, snapshot: RunSnapshot, situation: Situation) -> ToolCall | None:
+    async def _nearest(self, snapshot: RunSnapshot, situation: Situation) -> ToolCall | None:
         """The first call of a run, which reads the nearest file; None after others, and if none is near."""
-        is_first = bool(situation.nearest) and not executed(snapshot)
-        return offer.reading(situation.nearest[0]) if is_first else None
+        if not situation.nearest or executed(snapshot):
+            return None
+        return (await self.offers.first(snapshot, situation)).reading(situation.nearest[0])
 
     async def _safer(
         self, call: ToolCall, offer: Offer, snapshot: RunSnapshot, situation: Situation, grant: Grant

@@ -255,3 +255,10 @@ async def test_nothing_is_selected_for_a_change_alone() -> None:
     """A request that surely only wants a change goes on with a decision after the table was read."""
     subject, _ = over_a_table('"SELECT SUM(euros) FROM costs"', "44000", likely=DO)
     assert await answer(subject, about(SHORT)) == "From the decision."
+
+
+async def test_a_new_file_is_made_from_selected_rows() -> None:
+    """Where a change is surely wanted and the request names a new file, rows are selected from the table that was read for it."""
+    subject, _ = over_a_table('"SELECT SUM(euros) FROM costs"', likely=DO)
+    run = asked(SHORT, request="Put the sum of all costs into sum.txt.")
+    assert await next_call(subject, run) == SUM

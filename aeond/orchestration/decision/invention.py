@@ -33,7 +33,7 @@ def is_invented(
     A date of this year or the next may have been computed from what was said, such as a weekday.
     """
     if spec.for_existing:
-        return not (list(turns) or "\n" in _content(call).strip()) and _has_new_number(call, run, situation)
+        return not (list(turns) or "\n" in _content(call)) and _has_new_number(call, run, situation)
     if spec.effect is not Effect.MEMORY:
         return False
     written = [_words(display_json(value)) for value in call.arguments.values()]
@@ -86,8 +86,8 @@ def has_news(call: ToolCall, spec: ToolSpec, run: RunSnapshot, situation: Situat
 
 
 def _content(call: ToolCall) -> str:
-    """The longest of the texts that the call would write."""
-    return max((value for value in call.arguments.values() if isinstance(value, str)), key=len, default="")
+    """The texts that the call would write, with the name of what it makes."""
+    return " ".join(value.strip() for value in call.arguments.values() if isinstance(value, str))
 
 
 def _said(run: RunSnapshot, situation: Situation) -> frozenset[str]:

@@ -162,6 +162,7 @@ KNOWING = Situation(facts=(("berth", "number 15"),), nearest=("club/crew.csv",))
         ("torch, rope and 2 lamps", False, False),
         ("Rope, 2 lamps and a torch for number 15", False, False),
         ("12 Quay Road", True, True),
+        ("41.5", True, True),
         ("Lena\nOmar\nTill", True, False),
         ("A torch for 4 people\nRope", True, False),  # a list may count what was not counted
     ],
@@ -170,7 +171,7 @@ def test_what_is_written_comes_from_what_was_said(text: str, unsaid: bool, inven
     """Something new that consists mostly of other words, or has another number, was not said; a single line with such a number is made
     up."""
     run = run_of(request="Write a file with a torch, rope and 2 lamps for me.")
-    call = ToolCall("write", {"path": "a.txt", "text": text})
+    call = ToolCall("write", {"path": "torch/for_me.txt", "text": text})
     assert is_unsaid(call, WRITE, run, KNOWING) is unsaid
     assert is_invented(call, WRITE, run, KNOWING, ()) is invented_
     assert not is_invented(call, WRITE, run, KNOWING, (Turn(ToolCall("look"), ""),))

@@ -12,6 +12,7 @@ from aeond.domain.runs.run import RunSnapshot
 from aeond.domain.runs.situations import Situation
 from aeond.domain.tools import ToolCall, ToolSpec
 from aeond.domain.values import display_json
+from aeond.orchestration.context.statements import gives_operands
 from aeond.orchestration.decision.interfaces import Turn
 
 _NUMBER: Final = re.compile(r"\d+(?:[.,:/ -]\d+)*")
@@ -33,7 +34,8 @@ def is_invented(
     A date of this year or the next may have been computed from what was said, such as a weekday.
     """
     if spec.for_existing:
-        return not (list(turns) or "\n" in _content(call)) and _has_new_number(call, run, situation)
+        may_be_result = list(turns) or gives_operands(run.text)
+        return not (may_be_result or "\n" in _content(call)) and _has_new_number(call, run, situation)
     if spec.effect is not Effect.MEMORY:
         return False
     written = [_words(display_json(value)) for value in call.arguments.values()]
@@ -92,7 +94,7 @@ def _content(call: ToolCall) -> str:
 
 def _said(run: RunSnapshot, situation: Situation) -> frozenset[str]:
     facts = " ".join(f"{name} {display_json(value)}" for name, value in situation.facts)
-    return frozenset(words_of(f"{run.request.text} {run.text} {run.context} {facts}"))
+    return frozenset(words_of(f"{run.request.text} {run.text} {run.context} {facts} {situation.time}"))
 
 
 def _has_new_number(call: ToolCall, run: RunSnapshot, situation: Situation) -> bool:

@@ -153,7 +153,7 @@ async def test_a_fact_is_corrected_and_not_forgotten(request_: str, tool: str) -
 
 
 WRITE = replace(spec("write", {"path": TEXT, "text": TEXT}, ("path", "text")), for_existing="edit")
-KNOWING = Situation(facts=(("berth", "number 15"),), nearest=("club/crew.csv",))
+KNOWING = replace(NOW, facts=(("berth", "number 15"),), nearest=("club/crew.csv",))
 
 
 @pytest.mark.parametrize(
@@ -163,6 +163,7 @@ KNOWING = Situation(facts=(("berth", "number 15"),), nearest=("club/crew.csv",))
         ("Rope, 2 lamps and a torch for number 15", False, False),
         ("12 Quay Road", True, True),
         ("41.5", True, True),
+        ("27 November 2026", False, False),
         ("Lena\nOmar\nTill", True, False),
         ("A torch for 4 people\nRope", True, False),  # a list may count what was not counted
     ],
@@ -235,3 +236,10 @@ async def test_a_named_new_file_is_made_and_no_other_one_changed(
     chosen = (await decider.choose(run, grant(10), discard_text)).value.tool_call
     assert chosen is not None
     assert chosen.tool == expected
+
+
+def test_a_result_is_not_asked_for() -> None:
+    """A number in a new file may be the result of a calculation whose operands the request gives."""
+    call = ToolCall("write", {"path": "a.txt", "text": "42"})
+    assert not is_invented(call, WRITE, run_of(request="Write 12 times 3.5 into a.txt"), KNOWING, ())
+    assert is_invented(call, WRITE, run_of(request="Write my size into a.txt"), KNOWING, ())

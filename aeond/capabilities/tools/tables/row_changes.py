@@ -1,5 +1,6 @@
 """Changes of rows by SQL statements over a table in a text file. Rows that a statement leaves alone stay as they are, byte for byte."""
 
+import codecs
 import csv
 import io
 from collections.abc import Sequence
@@ -18,6 +19,8 @@ MAX_STATEMENT_CHARS: Final = 1_000
 MAX_SHOWN_ROWS: Final = 3  # in the report
 _ENDINGS: Final = (".csv", ".tsv")
 _MAX_DECIMALS: Final = 4
+# UTF-8, and as spreadsheets on Windows write. Loaded here: a thread with the rights of a user may not be able to read Python.
+_CODECS: Final = (codecs.lookup("utf-8"), codecs.lookup("cp1252"))
 
 
 @frozen
@@ -35,7 +38,7 @@ class RowFile:
 
 
 def row_file(text: str, path: str) -> RowFile | None:
-    """The table in the text of a csv or tsv file with a header; None for any other text."""
+    """The table in the text of a csv or tsv file with a header that names all cells; None for any other text."""
     if PurePosixPath(path).suffix.casefold() not in _ENDINGS or not text.strip():
         return None
     lines = text.splitlines(keepends=True)
@@ -44,11 +47,12 @@ def row_file(text: str, path: str) -> RowFile | None:
         return None
     try:
         table = read_table(text)
-        raw, header = _rows_of(lines, delimiter)
+        raw, widths, header = _rows_of(lines, delimiter)
     except (ToolError, csv.Error):
         return None
     has_header = [*table.columns] == [" ".join(cell.split()) for cell in header]
-    return RowFile(table, delimiter, raw) if has_header and len(raw) == len(table.rows) + 1 else None
+    fits = len(raw) == len(table.rows) + 1 and widths[0] == max(widths)
+    return RowFile(table, delimiter, raw) if has_header and fits else None
 
 
 def change_rows(content: bytes, statements: Sequence[str], path: str) -> Edit:
@@ -56,18 +60,30 @@ def change_rows(content: bytes, statements: Sequence[str], path: str) -> Edit:
     written as the others of their column.
 
     Raises ToolError: NO_TABLE for a file without a table that has a header, STATEMENT_INVALID where SQLite refuses a statement,
-    NOTHING_CHANGED where no row fits one.
+    NOTHING_CHANGED where no row fits one, NOT_TEXT for bytes of an unknown encoding, or a character that the file's has not.
     """
-    encoding, notes = "utf-8", []
-    try:
-        text = content.decode()
-    except UnicodeDecodeError:
-        encoding = "cp1252"
-        text = content.decode(encoding, "strict")
+    text, codec = _decoded(content, path)
+    notes: list[str] = []
     for statement in statements:
         text, note = _changed(text, statement, path)
         notes.append(note)
-    return Edit(text.encode(encoding), "\n".join(notes))
+    try:
+        return Edit(codec.encode(text)[0], "\n".join(notes))
+    except UnicodeEncodeError as error:
+        raise ToolError(
+            f"{path!r:.200} is not UTF-8, and its encoding has no {error.object[error.start : error.end]!r:.50}",
+            reason="NOT_TEXT",
+            field="changes",
+        ) from error
+
+
+def _decoded(content: bytes, path: str) -> tuple[str, codecs.CodecInfo]:
+    for codec in _CODECS:
+        try:
+            return codec.decode(content)[0], codec
+        except UnicodeDecodeError:
+            continue
+    raise ToolError(f"{path!r:.200} is not a text file", reason="NOT_TEXT", field="path")
 
 
 def _changed(text: str, statement: str, path: str) -> tuple[str, str]:
@@ -119,10 +135,12 @@ def _changed(text: str, statement: str, path: str) -> tuple[str, str]:
     return mark + "".join(kept), said
 
 
-def _rows_of(lines: Sequence[str], delimiter: str) -> tuple[tuple[str, ...], Sequence[str]]:
-    """The text of each row, with the empty lines behind it, and the cells of the first one. Empty lines above it belong to it."""
+def _rows_of(lines: Sequence[str], delimiter: str) -> tuple[tuple[str, ...], Sequence[int], Sequence[str]]:
+    """The text of each row, with the empty lines behind it, their numbers of cells, and the cells of the first one. Empty lines above it
+    belong to it."""
     reader = csv.reader(lines, delimiter=delimiter)
     raw: list[str] = []
+    widths: list[int] = []
     header: Sequence[str] = ()
     begin, above = 0, ""
     for cells in reader:
@@ -131,12 +149,13 @@ def _rows_of(lines: Sequence[str], delimiter: str) -> tuple[tuple[str, ...], Seq
         if any(cell.strip() for cell in cells):
             header = header or cells
             raw.append(above + text)
+            widths.append(len(cells))
             above = ""
         elif raw:
             raw[-1] += text
         else:
             above += text
-    return tuple(raw), header
+    return tuple(raw), widths, header
 
 
 def _written(cell: Cell, old: str, texts: Sequence[str], cells: Sequence[Cell]) -> str:

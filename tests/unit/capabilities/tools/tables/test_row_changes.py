@@ -57,10 +57,17 @@ def test_cells_are_written_as_their_column_is(text: str, statement: str, expecte
 
 
 def test_a_file_of_windows_stays_one() -> None:
-    """A file that is no UTF-8 is written in the code page that it was read in."""
+    """A file that is no UTF-8 is written in the code page that it was read in, and not at all where that lacks a character."""
     content = "name;ort\nMüller;Köln\n".encode("cp1252")
     edit = change_rows(content, ["UPDATE kunden SET ort = 'Düren' WHERE name = 'Müller'"], "kunden.csv")
     assert edit.content == "name;ort\nMüller;Düren\n".encode("cp1252")
+    for bad, statement in (
+        (content, "UPDATE kunden SET ort = 'Łódź' WHERE name = 'Müller'"),
+        (b"a;b\n\x81;\xfc\n", "DELETE FROM kunden WHERE a = 1"),
+    ):
+        with pytest.raises(ToolError) as refused:
+            change_rows(bad, [statement], "kunden.csv")
+        assert refused.value.reason == "NOT_TEXT"
 
 
 @pytest.mark.parametrize(
@@ -92,6 +99,7 @@ def test_other_statements_are_refused(statement: str, reason: str) -> None:
         ("a,b\n1,2\n", "a.txt"),
         ("3,4\n5,6\n7,8\n", "a.csv"),
         ("only lines\nof text\n", "a.csv"),
+        ("a,b\n1,2\n3,4,5\n6,7\n8,9\n1,1\n", "a.csv"),
         ("", "a.csv"),
         ("| a | b |\n| - | - |\n| 1 | 2 |\n", "a.csv"),
     ],

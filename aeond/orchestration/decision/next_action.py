@@ -162,42 +162,41 @@ class NextAction:
             return offer.only(spec)
         return Offer(answer=False, refusal=True) if spec.effect in CHANGES else offer.without(spec.name)
 
+    def _of_small_model(self, decision: Decision | None, offer: Offer) -> tuple[ToolCall, ToolSpec] | None:
+        """The chosen call with its tool, if a small model chose one of those that are offered."""
+        if self.llm.capabilities.tool_calls or not isinstance(decision, CallTool):
+            return None
+        spec = offer.tool(decision.call.tool)
+        return (decision.call, spec) if spec is not None else None
+
     def _forgets_news(
         self, decision: Decision | None, offer: Offer, snapshot: RunSnapshot, situation: Situation
     ) -> bool:
         """Whether a small model would forget a fact of which the request says something new."""
-        if self.llm.capabilities.tool_calls or not isinstance(decision, CallTool):
-            return False
-        spec = offer.tool(decision.call.tool)
-        return (
-            spec is not None
-            and bool(offer.to_keep().tools)
-            and has_news(decision.call, spec, snapshot, situation)
-        )
+        chosen = self._of_small_model(decision, offer)
+        return chosen is not None and bool(offer.to_keep().tools) and has_news(*chosen, snapshot, situation)
 
     def _invents(
         self, decision: Decision | None, offer: Offer, snapshot: RunSnapshot, situation: Situation
     ) -> bool:
-        """Whether a small model would store an invented number in memory; the user is asked for it instead."""
-        if self.llm.capabilities.tool_calls or not isinstance(decision, CallTool):
-            return False
-        spec = offer.tool(decision.call.tool)
+        """Whether a small model would store an invented number; the user is asked for it instead."""
+        chosen = self._of_small_model(decision, offer)
         turns = turns_of(executed(snapshot), MAX_RESULT_CHARS)
         found = self.findings.get(snapshot.run_id)
         turns += (replace(turns[-1], result=found),) if found and turns else ()
-        return spec is not None and is_invented(decision.call, spec, snapshot, situation, turns)
+        return chosen is not None and is_invented(*chosen, snapshot, situation, turns)
 
     def _misses_new_file(
         self, decision: Decision | None, offer: Offer, snapshot: RunSnapshot, situation: Situation
     ) -> bool:
         """Whether a small model would change a file that the request does not name, where it names one that is to be made."""
-        if self.llm.capabilities.tool_calls or not isinstance(decision, CallTool):
+        chosen = self._of_small_model(decision, offer)
+        if chosen is None:
             return False
-        spec = offer.tool(decision.call.tool)
-        named = [value for value in decision.call.arguments.values() if isinstance(value, str)]
+        call, spec = chosen
+        named = [value for value in call.arguments.values() if isinstance(value, str)]
         return (
-            spec is not None
-            and spec.effect in FILE_CHANGES
+            spec.effect in FILE_CHANGES
             and bool(spec.composed)
             and names_new_file(snapshot, situation)
             and not any(names_file(snapshot, value) for value in named)
@@ -208,10 +207,8 @@ class NextAction:
     ) -> ToolCall | None:
         """The call that reads the nearest file before a small model fills something new with what was not said; None if something was
         looked up, or nothing is near."""
-        if self.llm.capabilities.tool_calls or not isinstance(decision, CallTool):
-            return None
-        spec = offer.tool(decision.call.tool)
-        unsaid = spec is not None and is_unsaid(decision.call, spec, snapshot, situation)
+        chosen = self._of_small_model(decision, offer)
+        unsaid = chosen is not None and is_unsaid(*chosen, snapshot, situation)
         return await self._nearest(snapshot, situation) if unsaid else None
 
     async def _nearest(self, snapshot: RunSnapshot, situation: Situation) -> ToolCall | None:

@@ -21,7 +21,9 @@ MAX_STATEMENTS: Final = 3
 _MAX_VALUES: Final = 60  # of a column
 _MAX_PATTERN_ROWS: Final = 2_000
 _SPECIAL: Final = re.compile(r"[\^$.|?*+()\[\]{}]")
-_UNFIT: Final = re.compile(r"[\x00-\x1f\"\\/]")  # no pattern in a schema can have these
+_UNFIT: Final = re.compile(
+    r"[\x00-\x1f\"\\]"
+)  # a JSON string has to escape these, which a pattern cannot say
 _NUMBER: Final = "-?[0-9]+([.][0-9]+)?"
 _TEXT: Final = "'[^'\"\\\\]*'"
 _LITERAL: Final = f"({_TEXT}|NULL|{_NUMBER})"
@@ -61,19 +63,22 @@ def statements_schema(table: Table, path: str, request: str) -> JsonObject:
     """
     columns = _columns(table)
     named = list(_named(columns, request))
-    where = f"WHERE {_one_of(_row_of(value, columns) for value in named)}"
+    rows = [_row_of(value, columns) for value in named]
     if not named:
-        any_row = _one_of(filter(None, map(_condition, columns)))
-        where = f"WHERE {any_row}( AND {any_row})?"
+        any_row = [pattern for column in columns if (pattern := _condition(column))]
+        rows = [f"{_one_of(any_row)}( AND {_one_of(any_row)})?"] if any_row else []
     name = table_name(path)
-    any_column = _one_of(_escaped(column.name) for column in columns)
-    assignment = f"{any_column} = ({_LITERAL}|{any_column} [-+*/] {_NUMBER})"
-    kinds = [
-        f"UPDATE {name} SET {assignment}(, {assignment})* {where}",  # noqa: S608  # a pattern
-        f"DELETE FROM {name} {where}",  # noqa: S608  # a pattern
-    ]
+    kinds: list[str] = []
+    if rows:
+        any_column = _one_of([_escaped(column.name) for column in columns])
+        assignment = f"{any_column} = ({_LITERAL}|{any_column} [-+*/] {_NUMBER})"
+        where = f"WHERE {_one_of(rows)}"
+        kinds += [
+            f"UPDATE {name} SET {assignment}(, {assignment})* {where}",  # noqa: S608  # a pattern
+            f"DELETE FROM {name} {where}",  # noqa: S608  # a pattern
+        ]
     if not any(value.column.is_key for value in named):
-        row = ", ".join([_LITERAL] * len(column_names(table.columns)))
+        row = ", ".join([_LITERAL] * len(table.columns))
         kinds.append(f"INSERT INTO {name} VALUES [(]{row}[)]")  # noqa: S608  # a pattern
     statement: JsonObject = {"type": "string", "pattern": f"^({'|'.join(kinds)})$"}
     change = closed_object({"sql": statement})
@@ -82,10 +87,19 @@ def statements_schema(table: Table, path: str, request: str) -> JsonObject:
 
 
 def _columns(table: Table) -> Sequence[_Column]:
+    """The columns whose names a pattern can have."""
     rows = table.rows[:_MAX_PATTERN_ROWS]
     texts = [*zip(*rows, strict=True)] or [()] * len(table.columns)
-    found = zip(column_names(table.columns), texts, strict=True)
-    return [_Column(name, column, _are_numbers(column)) for name, column in found][:MAX_SHOWN_COLUMNS]
+    named = zip(map(_fit_name, column_names(table.columns)), texts, strict=True)
+    return [_Column(name, column, _are_numbers(column)) for name, column in named if name][:MAX_SHOWN_COLUMNS]
+
+
+def _fit_name(name: str) -> str:
+    """The name as a statement in a JSON string has it without escapes; "" if it cannot."""
+    if not name.startswith('"'):
+        return name
+    plain = name[1:-1].replace('""', '"')
+    return "" if _UNFIT.search(plain) or "`" in plain else f"`{plain}`"
 
 
 def _are_numbers(texts: Sequence[str]) -> bool:
@@ -94,24 +108,29 @@ def _are_numbers(texts: Sequence[str]) -> bool:
 
 
 def _named(columns: Sequence[_Column], request: str) -> Iterator[_Value]:
-    """The texts of which the request has a word, in whatever inflection."""
+    """The texts of which the request has a word without digits, in whatever inflection, or all words: a date that has its year in common
+    with the request is not named."""
     said = words_that_count(request)
     for column in columns:
         if column.is_number:
             continue
         for text in dict.fromkeys(column.texts):
-            words = [
-                word for word in words_of(text) if len(word) >= _STEM_CHARS or any(map(str.isdigit, word))
-            ]
-            if not _UNFIT.search(text) and any(_is_same(word, other) for word in words for other in said):
+            words = words_of(text)
+            has_word = any(_is_same(word, other) for word in words for other in said)
+            if not _UNFIT.search(text) and (has_word or (words and set(words) <= set(said))):
                 yield _Value(column, text, tuple(at for at, one in enumerate(column.texts) if one == text))
 
 
 def _is_same(word: str, other: str) -> bool:
+    """Whether these are one word without digits, perhaps with another ending."""
     shorter, longer = sorted((word, other), key=len)
-    is_stem = len(shorter) >= _STEM_CHARS and longer.startswith(shorter) and longer.isalpha()
     ending = len(longer) - len(shorter)
-    return shorter == longer or (is_stem and ending <= min(len(shorter) - _STEM_CHARS + 1, _INFLECTION_CHARS))
+    return (
+        len(shorter) >= _STEM_CHARS
+        and longer.isalpha()
+        and longer.startswith(shorter)
+        and ending <= min(len(shorter) - _STEM_CHARS + 1, _INFLECTION_CHARS)
+    )
 
 
 def _row_of(value: _Value, columns: Sequence[_Column]) -> str:
@@ -139,7 +158,7 @@ def _condition(column: _Column) -> str:
     return "|".join([*(f"{name} = {_escaped(as_literal(value))}" for value in values), *empty])
 
 
-def _one_of(patterns: Iterator[str] | Sequence[str]) -> str:
+def _one_of(patterns: Sequence[str]) -> str:
     return f"({'|'.join(patterns)})"
 
 

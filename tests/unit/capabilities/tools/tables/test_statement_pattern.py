@@ -3,6 +3,7 @@
 import pytest
 
 from aeond.capabilities.tools.tables.reading import read_table
+from aeond.capabilities.tools.tables.row_changes import change_rows
 from aeond.capabilities.tools.tables.statement_pattern import statements_schema
 from aeond.schemas.checker import SchemaChecker
 
@@ -54,6 +55,15 @@ def test_a_row_that_is_named_is_not_added_again() -> None:
     assert admits("Vera pays 80", "INSERT INTO my_stock VALUES ('Vera', 80)", text=members)
 
 
+def test_a_date_is_named_as_a_whole() -> None:
+    """A year in common names no row, so that one with another date of that year can be added; a whole date names its row."""
+    text = "day,what\n2027-01-31,paint\n2027-06-30,rope\n"
+    new = "INSERT INTO my_stock VALUES ('2027-03-30', 'oar')"
+    assert admits("an oar on 30 March 2027", new, text=text)
+    assert not admits("not on 2027-06-30 but later", new, text=text)
+    assert admits("A3 is gone", "DELETE FROM my_stock WHERE id = 'A3'", text="id,what\nA3,x\nB3,y\n")
+
+
 def test_there_are_as_many_statements_as_named_values() -> None:
     """A request that names one row has one statement, one that names two has two at most."""
     rope, oar = (f"DELETE FROM my_stock WHERE what = '{what}'" for what in ("rope (red)", "oar"))
@@ -71,5 +81,19 @@ def test_values_that_no_pattern_can_hold_are_left_open() -> None:
 
 
 def test_a_table_without_rows_takes_new_ones() -> None:
-    """Below a header alone rows can be added."""
+    """Below a header alone rows can be added, and nothing else done."""
     assert admits("add a lamp", "INSERT INTO my_stock VALUES ('lamp', 4)", text="what,price\n")
+    assert not admits("add a lamp", "DELETE FROM my_stock WHERE price = 4", text="what,price\n")
+
+
+def test_names_of_columns_need_no_escapes() -> None:
+    """A name that is no plain word stands in grave accents; one that cannot is left out, but has its place in a new row."""
+    text = 'part no,unit price (€),"a ""b"" c"\nA/1,4,x\nB/2,5,y\n'
+    right = "UPDATE my_stock SET `unit price (€)` = 6 WHERE `part no` = 'A/1'"
+    assert admits("A/1 costs 6", right, text=text)
+    assert not admits(
+        "A/1 costs 6", 'UPDATE my_stock SET "a ""b"" c" = 6 WHERE `part no` = \'A/1\'', text=text
+    )
+    assert admits("a new one", "INSERT INTO my_stock VALUES ('C/3', 7, 'z')", text=text)
+    after = change_rows(text.encode(), [right], "my stock.csv").content.decode()
+    assert after == text.replace("A/1,4", "A/1,6")

@@ -66,6 +66,11 @@ _EXAMPLES: Final[tuple[tuple[str, str, JsonValue], ...]] = (
         [{"remove": "rope"}, {"add": "- [ ] varnish"}, {"add": "- [ ] a new oar"}],
     ),
     (
+        "shop.txt:\nbread\ntea\nblue rope",
+        "écris de la corde rouge à la fin de la liste, et dis-moi combien de choses il y a",
+        [{"add": "corde rouge"}],
+    ),
+    (
         "winter.md:\n# Winter\n- [ ] take the mast down\n- [ ] wax the hull",
         "maszt już leży na brzegu",
         [{"replace": "take the mast down", "with": "- [x] take the mast down"}],

@@ -1,10 +1,11 @@
 """Edits of text: replaces one place, or adds lines. The rest of a file stays as it is, byte for byte.
 
 Bytes that are no UTF-8 pass through unchanged. The line breaks of the file are used for new lines. An edit keeps the
-format of a file: a list goes on with its markers, a table with its columns, and what was valid JSON or TOML stays valid.
+format of a file: a list goes on with its markers, a table with its columns, and what was valid JSON, TOML or INI stays valid.
 """
 
 import codecs
+import configparser
 import difflib
 import json
 import re
@@ -34,7 +35,21 @@ _PUNCTUATION: Final = " \t.,;:"
 _LIST_ITEM: Final = re.compile(
     r"(?P<indent>\s*)(?:(?P<bullet>[-*+\u2022])|(?P<number>\d+)(?P<dot>[.)]))(?P<space>\s+)(?P<box>\[[ xX]?\]\s+)?\S"
 )
-_READERS: Final[Mapping[str, Callable[[str], Any]]] = {".json": json.loads, ".toml": tomllib.loads}
+
+
+def _read_ini(text: str) -> None:
+    """Raises ValueError for lines that no settings of sections can have."""
+    try:
+        configparser.RawConfigParser().read_string(text)
+    except configparser.Error as error:
+        raise ValueError(str(error)) from error
+
+
+_READERS: Final[Mapping[str, Callable[[str], Any]]] = {
+    ".json": json.loads,
+    ".toml": tomllib.loads,
+    ".ini": _read_ini,
+}
 
 
 @frozen
@@ -79,13 +94,13 @@ class Addition:
 def edit_text(content: bytes, changes: Sequence[Replacement | Addition], path: str) -> Edit:
     """Makes the changes in turn.
 
-    Lines behind a JSON document are left out where something else is changed, and the report says so. `old` is found
+    Lines at the end that break the format, or are there already, are left out where something else is changed, and the report says so. `old` is found
     exactly, else with other spacing and case. Of several places the one that is a whole word or a
     whole line counts. Raises ToolError: TEXT_NOT_FOUND, with the nearest lines as candidates; TEXT_AMBIGUOUS, with the
     lines; NOT_TEXT; FORMAT_BROKEN.
     """
     text = before = _decoded(content, path)
-    changes, notes = _without_lines_behind(text, changes, path)
+    changes, notes = _without_odd_lines(text, changes, path)
     replaced = {change.old for change in changes if isinstance(change, Replacement) and change.new}
     for change in changes:
         if isinstance(change, Replacement) and not change.new and change.old in replaced:
@@ -100,16 +115,28 @@ def edit_text(content: bytes, changes: Sequence[Replacement | Addition], path: s
     return Edit(_encoded_like(before, text, path), "\n".join(notes))
 
 
-def _without_lines_behind(
+def _without_odd_lines(
     text: str, changes: Sequence[Replacement | Addition], path: str
 ) -> tuple[Sequence[Replacement | Addition], list[str]]:
-    """The changes, and a note on those that are left out: lines behind the end of a JSON document, beside other changes. They can
-    only break it, and are what a model wants to say to a person."""
-    others = [change for change in changes if isinstance(change, Replacement)]
-    suffix = PurePosixPath(path).suffix.lower()
-    if not others or len(others) == len(changes) or suffix != ".json" or _problem(json.loads, text):
+    """The changes, and a note on those that are left out beside other ones: lines at the end of a valid document that break it, which are
+    what a model wants to say to a person, and lines that are there already, which it copies."""
+    reader = _READERS.get(PurePosixPath(path).suffix.lower())
+    checks = reader if reader is not None and not _problem(reader, text) else None
+    replaced = {
+        folded(item_text(change.old.strip())) for change in changes if isinstance(change, Replacement)
+    }
+    there = {folded(item_text(line)) for line in text.splitlines()} - replaced
+
+    def is_odd(change: Replacement | Addition) -> bool:
+        if not isinstance(change, Addition):
+            return False
+        breaks = checks is not None and bool(_problem(checks, f"{text}\n{change.text}"))
+        return breaks or folded(item_text(change.text.strip())) in there
+
+    kept = [change for change in changes if not is_odd(change)]
+    if not kept or len(kept) == len(changes):
         return changes, []
-    return others, ["nothing added: no text may follow a JSON document"]
+    return kept, ["nothing else added: it is there already, or is no part of such a file"]
 
 
 def _replaced(text: str, old: str, new: str, path: str) -> tuple[str, str]:
@@ -156,8 +183,10 @@ def _listed(text: str, addition: str, path: str) -> str:
     """
     last = text.removesuffix("\n").removesuffix("\r").rpartition("\n")[2]
     item = _LIST_ITEM.match(last)
-    if item is None or PurePosixPath(path).suffix.lower() not in _PROSE:
+    if PurePosixPath(path).suffix.lower() not in _PROSE:
         return addition
+    if item is None:
+        return addition if any(map(_LIST_ITEM.match, text.splitlines())) else _without_box(text, addition)
     first = int(item["number"] or 0) + 1
     added = enumerate(addition.rstrip("\r\n").splitlines())
     lines = [_without_marker(line, item, {str(index + 1), str(first + index)}) for index, line in added]
@@ -169,6 +198,13 @@ def _listed(text: str, addition: str, path: str) -> str:
         f"{item['indent']}{marker}{item['space']}{box}{line.strip()}"
         for marker, line in zip(markers, lines, strict=True)
     )
+
+
+def _without_box(text: str, addition: str) -> str:
+    """A single line without the box of a task, which small models copy from elsewhere, below lines of which none is a task."""
+    item = _LIST_ITEM.match(addition)
+    is_task = item is not None and bool(item["box"]) and len(addition.strip().splitlines()) == 1
+    return item_text(addition) if is_task and text.strip() else addition
 
 
 def _without_marker(line: str, item: re.Match[str], numbers: Collection[str]) -> str:
@@ -204,8 +240,8 @@ def _sets_apart(line: str) -> bool:
 
 
 def _keep_format(before: str, after: str, path: str) -> None:
-    """Raises ToolError (FORMAT_BROKEN) where the edit breaks what was valid: JSON, TOML, or a table all of whose lines have
-    as many fields as its header."""
+    """Raises ToolError (FORMAT_BROKEN) where the edit breaks what was valid: JSON, TOML, INI, or a table all of whose lines
+    have as many fields as its header."""
     suffix = PurePosixPath(path).suffix.lower()
     reader = _READERS.get(suffix)
     if reader is not None and _problem(reader, before) == "":

@@ -305,7 +305,7 @@ def test_lines_behind_a_json_document_are_left_out() -> None:
     edited = edit_text(document, [june, Addition("That is a month later.")], "order.json")
     assert edited.content == document.replace(b"May", b"June")
     assert edited.change.splitlines() == [
-        "nothing added: no text may follow a JSON document",
+        "nothing else added: it is there already, or is no part of such a file",
         'now: "due": "June"',
     ]
     alone: list[Replacement | Addition] = [Addition("A month later.")]
@@ -323,3 +323,45 @@ def test_what_is_replaced_is_not_removed_as_well() -> None:
         "a.ini",
     )
     assert edit.content == b"hours = 10\nfan = on\n"
+
+
+def test_lines_that_no_settings_have_are_left_out() -> None:
+    """Beside another change of an INI file a sentence at its end is not written; alone it is refused, and a new key is written."""
+    document = b"[fridge]\ntemperature = 7\n"
+    colder = Replacement("temperature = 7", "temperature = 5")
+    edited = edit_text(document, [colder, Addition("- [ ] make the fridge colder")], "van.ini")
+    assert edited.content == b"[fridge]\ntemperature = 5\n"
+    edited = edit_text(document, [colder, Addition("light = off")], "van.ini")
+    assert edited.content == b"[fridge]\ntemperature = 5\nlight = off\n"
+    with pytest.raises(ToolError) as refused:
+        edit_text(document, [Addition("make the fridge colder")], "van.ini")
+    assert refused.value.reason == "FORMAT_BROKEN"
+
+
+def test_lines_that_are_there_already_are_left_out() -> None:
+    """Beside another change a line is not added once more, unless it is moved; alone it is."""
+    edited = edit_text(
+        b"bread\ntea\n", [Addition("candles"), Addition("- [ ] Tea"), Addition("bread")], "a.txt"
+    )
+    assert edited.content == b"bread\ntea\ncandles\n"
+    assert edit_text(b"bread\ntea\n", [Addition("bread")], "a.txt").content == b"bread\ntea\nbread\n"
+    moved = edit_text(b"bread\ntea\n", [Replacement("bread", ""), Addition("bread")], "a.txt")
+    assert moved.content == b"tea\nbread\n"
+
+
+@pytest.mark.parametrize(
+    ("before", "added", "after"),
+    [
+        ("bread\ntea\n", "- [ ] candles", "bread\ntea\ncandles\n"),
+        ("bread\ntea\n", "- candles", "bread\ntea\n- candles\n"),
+        (
+            "# Jobs\n\n- [ ] wash\n\nMore later.\n",
+            "- [ ] dry",
+            "# Jobs\n\n- [ ] wash\n\nMore later.\n- [ ] dry\n",
+        ),
+        ("", "- [ ] candles", "- [ ] candles\n"),
+    ],
+)
+def test_plain_lines_get_no_box(before: str, added: str, after: str) -> None:
+    """Below lines of which none is a list item, a single new one loses the box of a task."""
+    assert edit_text(before.encode(), [Addition(added)], "a.txt").content.decode() == after

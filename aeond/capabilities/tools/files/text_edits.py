@@ -149,7 +149,8 @@ def _replaced(text: str, old: str, new: str, path: str) -> tuple[str, str]:
     if new == "":
         start, end = _whole_line(text, start, end)
         return text[:start] + text[end:], f"removed: {_shown(text[start:end])}"
-    start, new = _as_item(text, start, new)
+    prose = PurePosixPath(path).suffix.lower() in _PROSE
+    start, new = _as_item(text, start, new, prose=prose)
     changed = text[:start] + new + text[end:]
     return changed, f"now: {_shown(_lines_around(changed, start, start + len(new)))}"
 
@@ -186,7 +187,7 @@ def _listed(text: str, addition: str, path: str) -> str:
     if PurePosixPath(path).suffix.lower() not in _PROSE:
         return addition
     if item is None:
-        return addition if any(map(_LIST_ITEM.match, text.splitlines())) else _without_box(text, addition)
+        return _plain(text, addition)
     first = int(item["number"] or 0) + 1
     added = enumerate(addition.rstrip("\r\n").splitlines())
     lines = [_without_marker(line, item, {str(index + 1), str(first + index)}) for index, line in added]
@@ -200,11 +201,13 @@ def _listed(text: str, addition: str, path: str) -> str:
     )
 
 
-def _without_box(text: str, addition: str) -> str:
-    """A single line without the box of a task, which small models copy from elsewhere, below lines of which none is a task."""
-    item = _LIST_ITEM.match(addition)
-    is_task = item is not None and bool(item["box"]) and len(addition.strip().splitlines()) == 1
-    return item_text(addition) if is_task and text.strip() else addition
+def _plain(text: str, line: str) -> str:
+    """A single line without the bullet or open box that small models copy from elsewhere, for a text of which no line has one."""
+    item = _LIST_ITEM.match(line)
+    is_copied = item is not None and bool(item["bullet"]) and "x" not in (item["box"] or "").casefold()
+    single = len(line.strip().splitlines()) == 1
+    fits = not text.strip() or any(map(_LIST_ITEM.match, text.splitlines()))
+    return item_text(line) if is_copied and single and not fits else line
 
 
 def _without_marker(line: str, item: re.Match[str], numbers: Collection[str]) -> str:
@@ -222,11 +225,13 @@ def item_text(line: str) -> str:
     return line[item.end() - 1 :] if item else line
 
 
-def _as_item(text: str, start: int, new: str) -> tuple[int, str]:
+def _as_item(text: str, start: int, new: str, *, prose: bool) -> tuple[int, str]:
     """Where to begin, and the text without bullet or number, if it is a whole list item for the text of one; with another number than
     the item's, as of a date, the item with it."""
     first, last = _line_bounds(text, start, start)
     own, item = _LIST_ITEM.match(text[first:last]), _LIST_ITEM.match(new)
+    if own is None and prose:
+        return start, _plain(text, new)
     if own is None or item is None or start != first + own.end() - 1 or (item["number"] and own["bullet"]):
         return start, new
     if item["number"] not in {None, "1", own["number"]}:

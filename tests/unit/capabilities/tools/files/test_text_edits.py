@@ -151,7 +151,7 @@ def test_lines_are_added_on_their_own(content: bytes, addition: str, expected: b
         ("1. milk\n2. tea\n", "1. eggs", "1. milk\n2. tea\n3. eggs\n"),
         ("- milk\n", "- [x] eggs", "- milk\n- [x] eggs\n"),
         ("- milk\n", "- eggs\n  - six", "- milk\n- eggs\n  - six\n"),
-        ("milk\n", "- eggs", "milk\n- eggs\n"),
+        ("milk\n", "- eggs", "milk\neggs\n"),
         ("- 3. May cinema\n", "15. May dentist", "- 3. May cinema\n15. May dentist\n"),
         ("3. May cinema\n", "15. May dentist", "3. May cinema\n15. May dentist\n"),
         ("- milk\n", "1. FC ticket", "- milk\n1. FC ticket\n"),
@@ -353,7 +353,8 @@ def test_lines_that_are_there_already_are_left_out() -> None:
     ("before", "added", "after"),
     [
         ("bread\ntea\n", "- [ ] candles", "bread\ntea\ncandles\n"),
-        ("bread\ntea\n", "- candles", "bread\ntea\n- candles\n"),
+        ("bread\ntea\n", "- candles", "bread\ntea\ncandles\n"),
+        ("bread\ntea\n", "1. candles", "bread\ntea\n1. candles\n"),
         (
             "# Jobs\n\n- [ ] wash\n\nMore later.\n",
             "- [ ] dry",
@@ -362,6 +363,19 @@ def test_lines_that_are_there_already_are_left_out() -> None:
         ("", "- [ ] candles", "- [ ] candles\n"),
     ],
 )
-def test_plain_lines_get_no_box(before: str, added: str, after: str) -> None:
-    """Below lines of which none is a list item, a single new one loses the box of a task."""
+def test_plain_lines_get_no_bullet(before: str, added: str, after: str) -> None:
+    """Below lines of which none is a list item, a single new one loses its bullet and its open box."""
     assert edit_text(before.encode(), [Addition(added)], "a.txt").content.decode() == after
+
+
+@pytest.mark.parametrize(
+    ("new", "path", "after"),
+    [
+        ("- [ ] green tea", "a.txt", "bread\ngreen tea\n"),
+        ("- [x] tea", "a.txt", "bread\n- [x] tea\n"),
+        ("- tea", "a.yaml", "bread\n- tea\n"),
+    ],
+)
+def test_a_plain_line_stays_one(new: str, path: str, after: str) -> None:
+    """What replaces a line of prose without list items has no bullet either, unless it is ticked off."""
+    assert edit_text(b"bread\ntea\n", [Replacement("tea", new)], path).content.decode() == after

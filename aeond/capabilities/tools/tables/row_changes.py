@@ -41,7 +41,7 @@ def row_file(text: str, path: str) -> RowFile | None:
     """The table in the text of a csv or tsv file with a header that names all cells; None for any other text."""
     if PurePosixPath(path).suffix.casefold() not in _ENDINGS or not text.strip():
         return None
-    lines = text.splitlines(keepends=True)
+    lines = list(io.StringIO(text, newline=""))  # as the reader of tables does
     delimiter = delimiter_of([line for line in lines if line.strip()])
     if delimiter in ("", "|"):
         return None

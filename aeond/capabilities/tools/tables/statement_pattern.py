@@ -6,6 +6,7 @@ ADR 0121 has the measurements.
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import Final
 
 from aeond.capabilities.tools.relevance.shared_words import words_that_count
@@ -20,10 +21,10 @@ from aeond.schemas.parts import closed_object
 MAX_STATEMENTS: Final = 3
 _MAX_VALUES: Final = 60  # of a column
 _MAX_PATTERN_ROWS: Final = 2_000
+_MAX_PATTERN_CHARS: Final = 6_000  # engines take seconds for the grammar of a longer one
 _SPECIAL: Final = re.compile(r"[\^$.|?*+()\[\]{}]")
-_UNFIT: Final = re.compile(
-    r"[\x00-\x1f\"\\]"
-)  # a JSON string has to escape these, which a pattern cannot say
+# A JSON string has to escape these, which a pattern cannot say.
+_UNFIT: Final = re.compile(r"[\x00-\x1f\"\\]")
 _NUMBER: Final = "-?[0-9]+([.][0-9]+)?"
 _TEXT: Final = "'[^'\"\\\\]*'"
 _LITERAL: Final = f"({_TEXT}|NULL|{_NUMBER})"
@@ -59,14 +60,14 @@ def statements_schema(table: Table, path: str, request: str) -> JsonObject:
 
     Rows are named by a value that exists, one that the request names if it names any; a second value tells apart the rows
     that share it. There are as many statements as the request names values, MAX_STATEMENTS at most, and none changes all rows because
-    a condition was left out. A row is added only if the request does not name one that is there by a value that tells it apart.
+    a condition was left out. Where the pattern would be too long, any value may stand in a condition. A row is added only if the request does not name one that is there by a value that tells it apart.
     """
     columns = _columns(table)
-    named = list(_named(columns, request))
-    rows = [_row_of(value, columns) for value in named]
-    if not named:
-        any_row = [pattern for column in columns if (pattern := _condition(column))]
-        rows = [f"{_one_of(any_row)}( AND {_one_of(any_row)})?"] if any_row else []
+    named = list(islice(_named(columns, request), _MAX_VALUES))
+    rows = [_row_of(value, columns) for value in named] if len(named) < _MAX_VALUES else []
+    for any_row in (_conditions(columns), list(map(_open_condition, columns))):
+        if not rows or len("|".join(rows)) > _MAX_PATTERN_CHARS:
+            rows = [f"{_one_of(any_row)}( AND {_one_of(any_row)})?"] if any_row and table.rows else []
     name = table_name(path)
     kinds: list[str] = []
     if rows:
@@ -143,19 +144,28 @@ def _row_of(value: _Value, columns: Sequence[_Column]) -> str:
         for column in columns
         if column is not value.column
     ]
-    more = [pattern for column in others if len(set(column.texts)) > 1 and (pattern := _condition(column))]
+    more = _conditions([column for column in others if len(set(column.texts)) > 1])
     return f"{condition}( AND {_one_of(more)})?" if more else condition
+
+
+def _conditions(columns: Sequence[_Column]) -> Sequence[str]:
+    """The patterns of conditions on the columns, without those that are empty."""
+    return [pattern for column in columns if (pattern := _condition(column))]
 
 
 def _condition(column: _Column) -> str:
     """The pattern of a condition on a column: a comparison of numbers, or one of its texts, unless these are too many to choose from."""
     name, values = _escaped(column.name), [*dict.fromkeys(filter(None, column.texts))]
-    if column.is_number:
-        return f"{name} (=|<|>|<=|>=) {_NUMBER}"
-    if len(values) > _MAX_VALUES or any(map(_UNFIT.search, values)):
-        return f"{name} = {_TEXT}"
+    if column.is_number or len(values) > _MAX_VALUES or any(map(_UNFIT.search, values)):
+        return _open_condition(column)
     empty = [f"{name} IS NULL"] if "" in column.texts else []
     return "|".join([*(f"{name} = {_escaped(as_literal(value))}" for value in values), *empty])
+
+
+def _open_condition(column: _Column) -> str:
+    """The pattern of a condition on a column with any value."""
+    name = _escaped(column.name)
+    return f"{name} (=|<|>|<=|>=) {_NUMBER}" if column.is_number else f"{name} = {_TEXT}"
 
 
 def _one_of(patterns: Sequence[str]) -> str:

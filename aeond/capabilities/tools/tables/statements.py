@@ -21,11 +21,8 @@ MAX_STEPS: Final = 50_000_000  # of SQLite's machine: some seconds
 _STEPS: Final = 1_000  # between two looks at their number and the memory
 _ALLOWED: Final = (apsw.SQLITE_SELECT, apsw.SQLITE_READ, apsw.SQLITE_FUNCTION)
 _CHANGING: Final = (apsw.SQLITE_UPDATE, apsw.SQLITE_INSERT, apsw.SQLITE_DELETE)
-_ROW_NAMES: Final = (
-    "rowid",
-    "oid",
-    "_rowid_",
-)  # as SQLite calls the number of a row, unless a column has the name
+# As SQLite calls the number of a row, unless a column has the name.
+_ROW_NAMES: Final = ("rowid", "oid", "_rowid_")
 _EXACT: Final = 10**15  # a whole number below is shown with all its digits
 _DIGITS: Final = 12  # significant ones: the sum of 0.1 and 0.2 is shown as 0.3
 _PLAIN_NAME: Final = re.compile(r"[A-Za-z_]\w*", re.ASCII)

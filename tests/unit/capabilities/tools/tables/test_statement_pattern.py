@@ -97,3 +97,15 @@ def test_names_of_columns_need_no_escapes() -> None:
     assert admits("a new one", "INSERT INTO my_stock VALUES ('C/3', 7, 'z')", text=text)
     after = change_rows(text.encode(), [right], "my stock.csv").content.decode()
     assert after == text.replace("A/1,4", "A/1,6")
+
+
+@pytest.mark.parametrize("rows", [3, 99, 2_500])
+def test_the_pattern_of_a_long_table_stays_short(rows: int) -> None:
+    """Where the request names very many values, or values that many rows share, any value may stand in a condition."""
+    lines = [f"{number} Mill Street,{number % 7},visit {number},open" for number in range(rows)]
+    text = "\n".join(["address,week,note,state", *lines, ""])
+    for request in ("all in Mill Street are open", "state 5", "nothing of it"):
+        schema = statements_schema(read_table(text), "my stock.csv", request)
+        assert len(str(schema)) < 30_000
+        done = "UPDATE my_stock SET state = 'done' WHERE address = '2 Mill Street'"
+        assert admits("all in Mill Street are done", done, text=text)

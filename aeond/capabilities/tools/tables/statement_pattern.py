@@ -64,6 +64,7 @@ def statements_schema(table: Table, path: str, request: str) -> JsonObject:
     """
     columns = _columns(table)
     named = list(islice(_named(columns, request), _MAX_VALUES))
+    named = [value for value in named if value.column.is_key] or named  # "Lena has paid her year": one row
     rows = [_row_of(value, columns) for value in named] if len(named) < _MAX_VALUES else []
     for any_row in (_conditions(columns), list(map(_open_condition, columns))):
         if not rows or len("|".join(rows)) > _MAX_PATTERN_CHARS:

@@ -55,6 +55,17 @@ def test_a_row_that_is_named_is_not_added_again() -> None:
     assert admits("Vera pays 80", "INSERT INTO my_stock VALUES ('Vera', 80)", text=members)
 
 
+def test_a_row_that_is_told_apart_is_the_only_one() -> None:
+    """Where the request names a row by a column that tells the rows apart, values that other rows share name none."""
+    text = "name,kind,paid\nLena,year,no\nOmar,year,no\nTill,month,no\n"
+    right = "UPDATE my_stock SET paid = 'yes' WHERE name = 'Lena'"
+    assert admits("Lena has paid her year", right, text=text)
+    assert not admits(
+        "Lena has paid her year", right, "UPDATE my_stock SET paid = 'no' WHERE kind = 'year'", text=text
+    )
+    assert admits("the years are paid", "UPDATE my_stock SET paid = 'yes' WHERE kind = 'year'", text=text)
+
+
 def test_a_date_is_named_as_a_whole() -> None:
     """A year in common names no row, so that one with another date of that year can be added; a whole date names its row."""
     text = "day,what\n2027-01-31,paint\n2027-06-30,rope\n"

@@ -5,10 +5,10 @@ import faulthandler
 import os
 import sys
 from collections.abc import Callable, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 from aeond import __version__
 from aeond.daemon.exits import Exit, errors_in, exit_for
@@ -73,6 +73,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return exit_for(known[0])
     else:
         return code
+
+
+def program() -> NoReturn:
+    """The entry point of the process: runs one command and ends with its exit code.
+
+    The interpreter is not taken down: gRPC's poller is a daemon thread, which can crash the process with SIGSEGV in
+    place of its exit code if it runs while the interpreter is finalized.
+    """
+    try:
+        code = int(main())
+    except SystemExit as stopped:  # argparse: help, version and mistakes on the command line
+        code = stopped.code if isinstance(stopped.code, int) else Exit.OK
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError):  # the reader is gone; main() reported what matters
+            stream.flush()
+    os._exit(code)
 
 
 def command_line() -> argparse.ArgumentParser:
@@ -341,4 +357,4 @@ def _demo(options: argparse.Namespace) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    program()

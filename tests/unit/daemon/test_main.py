@@ -93,3 +93,17 @@ def test_a_reader_who_has_read_enough_is_no_bug() -> None:
     with os.fdopen(writing, "wb") as output:
         ended = subprocess.run(command, stdout=output, stderr=subprocess.PIPE, check=False, timeout=60)
     assert (ended.returncode, ended.stderr) == (Exit.OK, b"")
+
+
+@pytest.mark.parametrize(("argument", "code"), [("--version", Exit.OK), ("fly", Exit.CONFIG)])
+def test_the_process_ends_without_finalizing_the_interpreter(argument: str, code: Exit) -> None:
+    """The entry point flushes its output and ends with its exit code, without finalizing the interpreter."""
+    script = (
+        "import atexit, sys; atexit.register(print, 'finalized');"
+        f" sys.argv = ['aeond', {argument!r}]; from aeond.daemon.main import program; program()"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=False, timeout=60
+    )
+    assert ended.returncode == code
+    assert ended.stdout == (f"aeond {__version__}\n" if code is Exit.OK else "")

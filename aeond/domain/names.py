@@ -7,7 +7,7 @@ import difflib
 import mimetypes
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from enum import IntEnum
 from typing import Final
 
@@ -107,13 +107,6 @@ def nearest(
     """The names most alike, the likeliest first; equal ones keep their order."""
     ranked = sorted(((likeness(wanted, key(name)), name) for name in names), key=lambda pair: -pair[0])
     return tuple(name for alike, name in ranked[:limit] if alike >= least)
-
-
-def best(wanted: str, names: Sequence[str], least: Match, key: Callable[[str], str] = str) -> tuple[str, ...]:
-    """The names that fit best, all of the same degree and of this one at least."""
-    degrees = {name: fit(wanted, key(name)) for name in names}
-    top = max(degrees.values(), default=Match.NONE)
-    return tuple(name for name in names if degrees[name] is top) if top >= max(least, Match.PART) else ()
 
 
 def _alike(one: str, other: str) -> bool:

@@ -52,6 +52,7 @@ from aeond.orchestration.decision.results import (
     going_on,
     may_go_on,
     repetition,
+    reports_of,
     turns_of,
 )
 from aeond.orchestration.interfaces import Judgement, RouteChoice, discard_text
@@ -78,9 +79,8 @@ class Decider:
     """The Router, and the Evaluator of DIRECT runs.
 
     `models` returns the form of decisions that suits the model that is loaded. `findings` holds, by run, what was found out in runs that
-    go on. A decision that cannot be read, like any other failure, leaves the first decision to a plan, and ends a run
-    that has results with the last of them. A call that was made already is put back to the model once, without
-    its tool among the actions; a second repetition leaves it only the answer.
+    go on. A decision that cannot be read, like any other failure, leaves the first decision to a plan, and ends a run that has results
+    with the last of them. A call that was made already is put back to the model once, without its tool; then only the answer is left.
     """
 
     models: Callable[[], DecisionModel]
@@ -184,6 +184,8 @@ class Decider:
             case CallTool(call=call):
                 return success(going_on(snapshot, call))
             case GiveAnswer(text=text, fulfilled=True):
+                if repeated and self._redirection.possible:  # a small model says the remark itself
+                    text = reports_of(snapshot, self.offers.changes) or text
                 return await self._answered(whole, snapshot, situation, offer, found or text, grant)
             case GiveAnswer(text=text):
                 return success(ended(snapshot, CANNOT, text))

@@ -1,7 +1,7 @@
 """The steps that ran: their output as a model reads it, plain lines instead of JSON, whether a call repeats one of them, and how the
 run goes on after them or ends."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from aeond.domain.plans.evaluations import Evaluation, Issue, RefinementAction, RefinementOperation
@@ -52,6 +52,13 @@ def report_of(step: StepSnapshot) -> str:
     if not isinstance(step.output, Mapping):
         return readable(step.output)
     return ": ".join(map(_block, _informative_parts(step.output, {}).values()))
+
+
+def reports_of(run: RunSnapshot, changes: Callable[[ToolCall | None], bool]) -> str:
+    """What the calls that succeeded, and that `changes` says change something, report, a text below the other; "" if there is none."""
+    steps = (step for step in executed(run) if step.state is StepState.SUCCEEDED)
+    done = (step for step in steps if changes(step.step.tool_call))
+    return "\n".join(map(report_of, done))
 
 
 def readable(output: JsonValue, call: ToolCall | None = None) -> str:

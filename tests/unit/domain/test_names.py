@@ -1,6 +1,6 @@
 import pytest
 
-from aeond.domain.names import Match, best, fit, folded, likeness, nearest, words_of
+from aeond.domain.names import Match, fit, folded, likeness, nearest, words_of
 
 
 @pytest.mark.parametrize(
@@ -49,14 +49,6 @@ def test_a_name_fits_in_degrees(wanted: str, name: str, match: Match) -> None:
     """A name fits apart from case and punctuation, by a close spelling or by its words; another number or short word
     does not fit."""
     assert fit(wanted, name) is match
-
-
-def test_only_the_best_degree_counts() -> None:
-    """Where one name fits in form, those that are merely close are not meant."""
-    names = ("shopping", "Shopping", "shoping", "bike shopping")
-    assert best("SHOPPING", names, Match.PART) == ("shopping", "Shopping")
-    assert best("biking", names, Match.PART) == ()
-    assert best("shop", names, Match.CLOSE) == ()
 
 
 def test_the_nearest_comes_first() -> None:

@@ -100,7 +100,8 @@ def edit_text(content: bytes, changes: Sequence[Replacement | Addition], path: s
     lines; NOT_TEXT; FORMAT_BROKEN.
     """
     text = before = _decoded(content, path)
-    changes, notes = _without_odd_lines(text, changes, path)
+    changes, left_out = _without_odd_lines(text, changes, path)
+    notes: list[str] = []
     replaced = {change.old for change in changes if isinstance(change, Replacement) and change.new}
     for change in changes:
         if isinstance(change, Replacement) and not change.new and change.old in replaced:
@@ -112,7 +113,7 @@ def edit_text(content: bytes, changes: Sequence[Replacement | Addition], path: s
         )
         notes.append(note)
     _keep_format(before, text, path)
-    return Edit(_encoded_like(before, text, path), "\n".join(notes))
+    return Edit(_encoded_like(before, text, path), "\n".join([*notes, *left_out]))
 
 
 def _without_odd_lines(
@@ -152,7 +153,8 @@ def _replaced(text: str, old: str, new: str, path: str) -> tuple[str, str]:
     prose = PurePosixPath(path).suffix.lower() in _PROSE
     start, new = _as_item(text, start, new, prose=prose)
     changed = text[:start] + new + text[end:]
-    return changed, f"now: {_shown(_lines_around(changed, start, start + len(new)))}"
+    before, now = _lines_around(text, start, end), _lines_around(changed, start, start + len(new))
+    return changed, f"before: {_shown(before)}\nnow: {_shown(now)}"
 
 
 def _appended(text: str, addition: str, path: str) -> tuple[str, str]:

@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from typing import Final
 
 from aeond.capabilities.tools.calculator.numerals import NUMERAL, first_number
-from aeond.domain.names import Match, best
 from aeond.errors import ToolError
 from aeond.frozen import frozen
 
@@ -26,34 +25,11 @@ _LIST_NUMBER: Final = re.compile(r"^\s*\d+[.)]\s+")
 
 @frozen
 class Table:
-    """Rows of cells, each as long as `columns`. The columns of plain lines are not written in the file."""
+    """Rows of cells, each as long as `columns`. Lines that have no columns are `plain`."""
 
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     plain: bool = False
-
-    def column(self, name: str, field: str = "column") -> int:
-        """The column that is meant. Raises ToolError (COLUMN_NOT_FOUND, COLUMN_AMBIGUOUS) with the columns."""
-        found = best(name, self.columns, Match.PART)
-        if len(found) == 1:
-            return self.columns.index(found[0])
-        if self.plain and not found:
-            return 1  # the number of the line, whatever it is called
-        candidates = (found or self.columns)[:MAX_SHOWN_COLUMNS]
-        why = "fits several columns" if found else "is not a column; the columns are"
-        raise ToolError(
-            f"{name!r:.80} {why}: {', '.join(candidates)}",
-            reason="COLUMN_AMBIGUOUS" if found else "COLUMN_NOT_FOUND",
-            field=field,
-            candidates=candidates,
-        )
-
-    def shown(self, row: Sequence[str]) -> str:
-        """A row in one line."""
-        if self.plain:
-            return row[0]
-        cells = zip(self.columns, row, strict=True)
-        return ", ".join(f"{column}: {cell}" for column, cell in cells if cell)
 
 
 def read_table(text: str) -> Table:

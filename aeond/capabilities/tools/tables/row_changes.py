@@ -100,7 +100,7 @@ def _changed(text: str, statement: str, path: str) -> tuple[str, str]:
     read = [column_cells(column) for column in columns]
     before = [*zip(*read, strict=True)]
     kept: list[str] = [file.raw[0]]
-    notes: dict[str, list[str]] = {"now": [], "added": [], "removed": []}
+    notes: dict[str, list[str]] = {"before": [], "now": [], "added": [], "removed": []}
     for number, raw in enumerate(file.raw[1:]):
         after = rows.pop(number + 1, None)
         if after is None:
@@ -116,6 +116,7 @@ def _changed(text: str, statement: str, path: str) -> tuple[str, str]:
                 )
             ]
             kept.append(_line(cells, file) + _behind(raw))
+            notes["before"].append(raw.strip())
             notes["now"].append(kept[-1].strip())
     for row in rows.values():
         cells = [

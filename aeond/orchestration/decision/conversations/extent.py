@@ -28,7 +28,7 @@ from aeond.orchestration.prompts.run_prompts import exchange_text
 from aeond.orchestration.prompts.subject_prompts import EXTENT, MEMORY, ONE
 from aeond.ports import LLMAdapter
 
-_MAX_REPORT_CHARS: Final = 400
+_MAX_REPORT_CHARS: Final = 800
 _ONE_FROM: Final = 0.3  # log-odds
 
 

@@ -12,7 +12,7 @@ from aeond.domain.runs.run import RunSnapshot
 from aeond.domain.runs.situations import Situation
 from aeond.domain.tools import Composition, CompositionView, Effect, Recovery, ToolCall, ToolSpec
 from aeond.orchestration.decision.decider import Decider
-from aeond.orchestration.interfaces import RouteChoice
+from aeond.orchestration.interfaces import Judgement, RouteChoice
 from aeond.orchestration.prompts.decision_prompts import FOUND
 from tests.support.deciders import INTENT, Composing, WholeTool, decider_of, words
 from tests.support.judging import after_pass, ran
@@ -26,8 +26,8 @@ CHANGE = replace(
 CHANGED = ran(calls("s1", "change", path="list", notes="a"), output="now: a", recovery=Recovery.RECONCILE)
 
 
-async def next_call(path: str) -> ToolCall | None:
-    """The next call of a run that has changed `list`, where the model would change `path`."""
+async def judged_after_change(path: str) -> Judgement:
+    """What follows in a run that has changed `list`, where the model would change `path`."""
     rules = (
         Rule(contains="Say in one word", text="do", likely={"do": -0.1}),
         Rule.model_validate({"contains": "Say what changes.", "json": "b"}),
@@ -38,15 +38,18 @@ async def next_call(path: str) -> ToolCall | None:
     tools.register(WholeTool(CHANGE))
     view = CompositionView("list:\na", TEXT)
     decider, _ = decider_of(rules, tools, Situation(), Composing({}, ("list", "other"), view))
-    judged = (await decider.evaluate(after_pass(1, CHANGED), grant(10))).value
-    step = judged.actions[0].step if judged.actions else None
-    return step.tool_call if step else None
+    return (await decider.evaluate(after_pass(1, CHANGED), grant(10))).value
 
 
 async def test_a_file_is_changed_once() -> None:
-    """A second change of the file that was just changed is taken for a repetition; another file can be changed."""
-    assert await next_call("list") is None
-    assert await next_call("other") == ToolCall("change", {"path": "other", "notes": "b"})
+    """A second change of the file that was just changed is taken for a repetition, and the report of the first one is the answer; another
+    file can be changed."""
+    again = await judged_after_change("list")
+    assert not again.actions
+    assert again.evaluation.final_output == "now: a"
+    other = await judged_after_change("other")
+    assert other.actions[0].step is not None
+    assert other.actions[0].step.tool_call == ToolCall("change", {"path": "other", "notes": "b"})
 
 
 async def test_what_was_found_out_is_used_for_a_change() -> None:

@@ -81,11 +81,11 @@ async def test_a_folder_is_not_written(tools: FileTools) -> None:
 
 
 async def test_one_text_is_edited(tools: FileTools) -> None:
-    """An edit changes one place of a file that is named inexactly, and shows the line as it is now."""
+    """An edit changes one place of a file that is named inexactly, and shows the line as it was and as it is now."""
     result = await tools.call(
         "edit_file", path="plan", changes=[{"replace": "meet at 9", "with": "Meet at 10"}]
     )
-    assert result.data == {"path": "notes/Plan.md", "change": "now: Meet at 10."}
+    assert result.data == {"path": "notes/Plan.md", "change": "before: Meet at 9.\nnow: Meet at 10."}
     assert result.effects == (RecordedEffect("file.changed", "notes/Plan.md", "24 bytes"),)
     assert (tools.folder / "notes" / "Plan.md").read_text() == "Meet at 10.\nBring rope.\n"
 
@@ -95,7 +95,10 @@ async def test_rows_of_a_table_are_changed_by_statements(tools: FileTools) -> No
     (tools.folder / "stock.csv").write_text("what,metres\nrope,30\noar,3\n")
     sql = {"sql": "UPDATE stock SET metres = metres * 2 WHERE metres < 10"}
     result = await tools.call("edit_file", path="stock.csv", changes=[{"add": "anchor,1"}, sql])
-    assert result.data == {"path": "stock.csv", "change": "added: anchor,1\nnow: oar,6\nanchor,2"}
+    assert result.data == {
+        "path": "stock.csv",
+        "change": "added: anchor,1\nbefore: oar,3\nanchor,1\nnow: oar,6\nanchor,2",
+    }
     assert (tools.folder / "stock.csv").read_text() == "what,metres\nrope,30\noar,6\nanchor,2\n"
     nothing = {"sql": "DELETE FROM stock WHERE what = 'sail'"}
     result = await tools.call("edit_file", path="stock.csv", changes=[{"remove": "rope,30"}, nothing])

@@ -81,8 +81,8 @@ def test_everything_else_stays_byte_for_byte() -> None:
 
 def test_changed_lines_are_shown() -> None:
     """The edit says how the lines read now, or which were removed."""
-    assert replaced(b"a\n 2 b \nc", "b", "x").change == "now: 2 x"
-    assert replaced(b"a\nb\nc", "b", "1\n2\n3\n4\n5").change == "now: 1\n2\n3\nand 2 more lines"
+    assert replaced(b"a\n 2 b \nc", "b", "x").change == "before: 2 b\nnow: 2 x"
+    assert replaced(b"a\nb\nc", "b", "1\n2\n3\n4\n5").change == "before: b\nnow: 1\n2\n3\nand 2 more lines"
     assert replaced(b"a\n- b\nc", "b", "").change == "removed: - b"
 
 
@@ -199,7 +199,8 @@ def test_changes_are_made_in_turn() -> None:
         Replacement("rice", ""),
     ]
     assert edit_text(b"- milk\n- rice\n", changes, "a.md") == Edit(
-        b"- tea\n- six eggs\n", "now: - tea\nadded: - eggs\nnow: - six eggs\nremoved: - rice"
+        b"- tea\n- six eggs\n",
+        "before: - milk\nnow: - tea\nadded: - eggs\nbefore: - eggs\nnow: - six eggs\nremoved: - rice",
     )
 
 
@@ -305,8 +306,9 @@ def test_lines_behind_a_json_document_are_left_out() -> None:
     edited = edit_text(document, [june, Addition("That is a month later.")], "order.json")
     assert edited.content == document.replace(b"May", b"June")
     assert edited.change.splitlines() == [
-        "nothing else added: it is there already, or is no part of such a file",
+        'before: "due": "May"',
         'now: "due": "June"',
+        "nothing else added: it is there already, or is no part of such a file",
     ]
     alone: list[Replacement | Addition] = [Addition("A month later.")]
     for wrong in (alone, [Replacement("}", "]"), *alone]):

@@ -79,27 +79,7 @@ def test_plain_lines_have_a_text_and_a_number() -> None:
     table = read_table("1. rent 900 EUR\n2. bread (2 pieces) 3,20\n3. thanks\n")
     assert table.plain
     assert [row[1] for row in table.rows] == ["900", "3,20", ""]
-    assert table.shown(table.rows[0]) == "1. rent 900 EUR"
-
-
-def test_a_row_is_shown_with_its_columns() -> None:
-    """A row is shown in one line with the names of its columns, without empty cells."""
-    assert ITEMS.shown(("lamp", "30")) == "item: lamp, price: 30"
-    assert ITEMS.shown(("lamp", "")) == "item: lamp"
-
-
-def test_a_column_is_found_by_its_form() -> None:
-    """Case, spelling and parts of the name find a column; what fits none is refused with all columns."""
-    table = Table(("First name", "Family name", "Age"), ())
-    assert table.column("age") == 2
-    assert table.column("first") == 0
-    with pytest.raises(ToolError) as unknown:
-        table.column("height")
-    assert (unknown.value.reason, unknown.value.candidates) == ("COLUMN_NOT_FOUND", table.columns)
-    with pytest.raises(ToolError) as ambiguous:
-        table.column("name")
-    assert ambiguous.value.reason == "COLUMN_AMBIGUOUS"
-    assert ambiguous.value.candidates == ("First name", "Family name")
+    assert table.rows[0][0] == "1. rent 900 EUR"
 
 
 def test_an_empty_file_holds_no_table() -> None:

@@ -34,7 +34,7 @@ def test_statements_follow_each_other() -> None:
         ["UPDATE stock SET price = price * 2 WHERE what = 'lamp'", "DELETE FROM stock WHERE price < 10"],
         "stock.csv",
     )
-    assert edit.change == "now: lamp,8.00,12,\nremoved: lamp,8.00,12,"
+    assert edit.change == "before: lamp,4.00,12,\nnow: lamp,8.00,12,\nremoved: lamp,8.00,12,"
     assert b"lamp" not in edit.content
 
 
@@ -116,4 +116,4 @@ def test_a_long_change_is_reported_in_short() -> None:
     """Of many changed rows the report shows three and counts the others."""
     text = "n\tm\n" + "".join(f"{n}\t1\n" for n in range(9))
     edit = change_rows(text.encode(), ["UPDATE t SET m = 2 WHERE n < 5"], "t.tsv")
-    assert edit.change == "now: 0\t2\n1\t2\n2\t2\nand 2 more rows"
+    assert edit.change == "before: 0\t1\n1\t1\n2\t1\nand 2 more rows\nnow: 0\t2\n1\t2\n2\t2\nand 2 more rows"

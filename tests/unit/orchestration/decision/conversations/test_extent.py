@@ -69,7 +69,7 @@ async def test_other_runs_go_on_with_a_decision() -> None:
     assert await answer(step(), likely={"yes": -0.1}) == "From the decision."
     assert await answer(step(error="no room")) == "From the decision."
     assert await answer(step(output="")) == "From the decision."
-    assert await answer(step(output="x" * 500)) == "From the decision."
+    assert await answer(step(output="x" * 1_000)) == "From the decision."
     assert await answer(step("send")) == "From the decision."
     assert await answer(step(), instructions="Be brief.") == "From the decision."
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from aeond.domain.messages import Message
 from aeond.domain.outcome import Outcome, Problem, failure, success
+from aeond.domain.plans.plan import StepState
 from aeond.domain.runs.budgets import Grant
 from aeond.domain.runs.run import RunSnapshot
 from aeond.domain.runs.situations import Situation
@@ -121,13 +122,16 @@ class NextAction:
     async def selection(
         self, snapshot: RunSnapshot, situation: Situation, offer: Offer, grant: Grant
     ) -> ToolCall | None:
-        """The call that selects what is asked for from the table that the last step read; None where it read none, nothing was
-        written, or a change is surely all that is wanted: that of a table has its own statement, but not a new file made from one."""
+        """The call that selects what is asked for from the table that the last step read; None where it read none, such a call failed
+        before, nothing was written, or a change is surely all that is wanted: that of a table has its own statement, but not a new file
+        made from one."""
         subject = await self.redirection.subjects.of(self.llm, snapshot, situation, grant)
         if subject.wants_only_change and not names_new_file(snapshot, situation):
             return None
-        read = executed(snapshot)[-1].step.tool_call
-        if read is None:
+        steps = executed(snapshot)
+        read = steps[-1].step.tool_call
+        failed = [step.step.tool_call for step in steps if step.state is StepState.FAILED]
+        if read is None or any(map(self.offers.selects, failed)):
             return None
         for name in read.arguments.values():
             call = offer.selecting(name) if isinstance(name, str) else None

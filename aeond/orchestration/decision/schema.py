@@ -19,6 +19,8 @@ PLAN: Final = "plan"
 MAX_VALUES: Final = 60  # of one argument: a longer enumeration is not quicker to choose from
 
 _TEXT: Final[JsonObject] = {"type": "string", "minLength": 1}
+# One question: a small model that may write several asks the same things over and over, up to the limit of the call.
+_QUESTION: Final[JsonObject] = {"type": "string", "pattern": "^[^?？؟]+[?？؟]$"}
 
 
 def decision_schema(offer: Offer) -> JsonObject:
@@ -38,17 +40,27 @@ def decision_arguments(spec: ToolSpec, offer: Offer) -> JsonObject:
     """The schema of a tool's arguments, with the values that exist. Of a question to the user only what it needs: the answers that a
     small model proposes are made up."""
     compiled = compile_arguments(spec)
-    needed = required_of(compiled)
+    parts = as_object(compiled.get("properties"))
+    if spec.asks_user:
+        needed = required_of(compiled)
+        asked = {
+            name: _QUESTION if _is_text(part) else part for name, part in parts.items() if name in needed
+        }
+        return {**compiled, "properties": asked}
     properties = {
         name: _with_values(
             as_object(part),
             offer.values.get((spec.name, name), ()),
             closed=spec.effect is Effect.READ or name in spec.only_existing,
         )
-        for name, part in as_object(compiled.get("properties")).items()
-        if name in needed or not spec.asks_user
+        for name, part in parts.items()
     }
     return {**compiled, "properties": properties}
+
+
+def _is_text(part: JsonValue) -> bool:
+    """Whether a schema is that of a text."""
+    return as_object(part).get("type") == "string"
 
 
 def _with_values(part: JsonObject, values: tuple[str, ...], *, closed: bool) -> JsonObject:

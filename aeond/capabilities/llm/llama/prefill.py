@@ -7,7 +7,8 @@ other prompts have their turn, interactive ones before background ones, and a ca
 only if no other prompt is put into the slot in between, so each request names its slot.
 """
 
-from collections.abc import AsyncIterator, Callable, Sequence
+from array import array
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass
 
@@ -25,7 +26,8 @@ from aeond.ports import Clock
 FIRST_BATCH = 64
 LEAST_BATCH = 32
 BATCH_STEP = 16
-MAX_OPENINGS = 30
+MAX_OPENINGS = 40
+LEAST_LONGER = 48  # tokens below an opening that are worth a file of their own: about a second
 # A slot is chosen for what it holds only from this share of the prompt on, and of what it holds: most prompts begin with
 # the same few tokens.
 LEAST_SHARE = 0.1
@@ -47,6 +49,23 @@ class Slot:
     def known(self, tokens: Sequence[int]) -> int:
         """How many tokens of this prompt, from its beginning, the slot holds."""
         return shared(self.tokens, tokens)
+
+
+@dataclass(slots=True)
+class Kind:
+    """The prompts that begin with one opening: the last two, and what the last three have in common, if that is much more.
+
+    Below the opening come the facts and files in view, which change less often than the slots that hold them.
+    """
+
+    last: tuple[Sequence[int], ...] = ()
+    longer: Sequence[int] = ()
+
+    def note(self, opening: Sequence[int], tokens: Sequence[int]) -> None:
+        common = min((shared(one, tokens) for one in self.last), default=0)
+        if len(self.last) > 1 and common >= len(opening) + LEAST_LONGER:
+            self.longer = tokens[:common]
+        self.last = (*self.last[-1:], array("l", tokens))
 
 
 @dataclass(slots=True)
@@ -97,6 +116,7 @@ class Prefill:
         self._files = files
         self._size = BatchSize(batch_seconds, most)
         self._openings = files.kept()[-MAX_OPENINGS:]  # the last used last
+        self._kinds: dict[tuple[int, ...], Kind] = {}  # by opening, the last used last
         self._show = show
         self._free = [Slot(number) for number in range(slots)]  # the least recently used first
         self._age = 0  # the worth of the slot that was replaced last
@@ -113,13 +133,16 @@ class Prefill:
     ) -> AsyncIterator[ReadPrompt]:
         """Reads all but the last batch of the request's prompt and reserves the slot for the block.
 
-        What the prompt shares with `fixed`, its messages that never change as a prompt, is kept as an opening. A background
-        request gives way to every interactive one between two batches. Raises what the client raises.
+        What the prompt shares with `fixed`, its messages that never change as a prompt, is kept as an opening, and so is what
+        prompts with the same opening have in common below it. A background request gives way to every interactive one between
+        two batches. Raises what the client raises.
         """
         background = request.priority is Priority.BACKGROUND
         ahead = request.reads_ahead
         if opening := tokens if ahead else tokens[: shared(tokens, fixed)]:
             self._openings = [*(one for one in self._openings if one != opening), opening][-MAX_OPENINGS:]
+        if not ahead:
+            self._note_kind(tokens)
         self._interactive += not background
         try:
             async with self._read_into_slot(tokens, background=background, ahead=ahead) as prompt:
@@ -159,6 +182,19 @@ class Prefill:
                         await self._files.save(self._client, slot.number, tokens)
                     return
 
+    def _note_kind(self, tokens: Sequence[int]) -> None:
+        """Notes a prompt among those that begin with the same opening."""
+        opening = max((one for one in self._openings if _begins(tokens, one)), key=len, default=())
+        if opening:
+            kind = self._kinds[tuple(opening)] = self._kinds.pop(tuple(opening), Kind())
+            kind.note(opening, tokens)
+        while len(self._kinds) > MAX_OPENINGS:
+            del self._kinds[next(iter(self._kinds))]
+
+    def _known_openings(self) -> Iterator[Sequence[int]]:
+        yield from (kind.longer for kind in self._kinds.values() if kind.longer)
+        yield from self._openings
+
     async def _read_opening(self, tokens: Sequence[int]) -> int | None:
         """Reads and saves the opening of an interactive prompt that is nowhere yet. Returns how much of the prompt was
         known before; None if nothing was read.
@@ -173,6 +209,7 @@ class Prefill:
             if not opening:
                 return None
             async with self._taken(opening, ahead=True) as slot:
+                await self._restore(slot, opening)
                 known = slot.known(tokens)
                 await self._read(slot, opening, background=False, ahead=False)
                 async with self._turn:
@@ -182,11 +219,11 @@ class Prefill:
                 return known
 
     def _missing_opening(self, tokens: Sequence[int]) -> Sequence[int]:
-        """The opening of this prompt, if more than a batch of it is neither saved nor in a free slot."""
-        opening = max(self._openings, key=lambda known: shared(known, tokens), default=())
+        """The opening of this prompt, if much of it is neither saved nor in a free slot."""
+        opening = max((one for one in self._known_openings() if _begins(tokens, one)), key=len, default=())
         at_hand = max((slot.known(tokens) for slot in self._free), default=0)
         saved = shared(self._saved_opening(tokens), tokens)
-        return opening if shared(opening, tokens) - max(at_hand, saved) > self._size.tokens else ()
+        return opening if len(opening) - max(at_hand, saved) >= LEAST_LONGER else ()
 
     async def _wait_for_interactive(self) -> None:
         while self._interactive:
@@ -195,7 +232,7 @@ class Prefill:
 
     def _saved_opening(self, tokens: Sequence[int]) -> Sequence[int]:
         """The saved opening that shares the longest beginning with this prompt."""
-        saved = filter(self._files.holds, self._openings)
+        saved = filter(self._files.holds, self._known_openings())
         return max(saved, key=lambda opening: shared(opening, tokens), default=())
 
     async def _restore(self, slot: Slot, tokens: Sequence[int]) -> None:
@@ -275,6 +312,11 @@ def shared(some: Sequence[int], others: Sequence[int]) -> int:
     """The length of the common beginning."""
     pairs = enumerate(zip(some, others, strict=False))
     return next((place for place, (one, other) in pairs if one != other), min(len(some), len(others)))
+
+
+def _begins(tokens: Sequence[int], opening: Sequence[int]) -> bool:
+    """Whether the tokens begin with all of the opening."""
+    return shared(opening, tokens) == len(opening)
 
 
 def batch_body(slot: int, tokens: Sequence[int]) -> JsonObject:

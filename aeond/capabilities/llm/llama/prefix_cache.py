@@ -11,7 +11,7 @@ from typing import Any, Protocol
 from aeond.domain.values import JsonObject
 from aeond.errors import LLMError, LLMGoneError, OverloadedError
 
-KEPT_FILES = 30  # 10 to 90 megabytes each with the default model; there are up to 22 kinds of prompts
+KEPT_FILES = 40  # 10 to 90 megabytes each with the default model; there are up to 22 kinds of prompts, some with a longer one
 TOKENS = ".tokens"
 
 logger = logging.getLogger(__name__)

@@ -1,5 +1,7 @@
 from dataclasses import replace
 
+import pytest
+
 from aeond.domain.tools import Effect
 from aeond.orchestration.decision.interfaces import Offer
 from aeond.orchestration.decision.schema import decision_arguments, decision_schema
@@ -69,3 +71,19 @@ def test_a_question_to_the_user_has_no_proposed_answers() -> None:
     )
     given = as_object(decision_arguments(asking, Offer((asking,)))["properties"])
     assert list(given) == ["prompt"]
+
+
+@pytest.mark.parametrize(
+    ("text", "asks"),
+    [
+        ("Window or aisle?", True),
+        ("¿Qué día?", True),
+        ("何日ですか？", True),
+        ("Who? When?", False),
+        ("Now", False),
+    ],
+)
+def test_the_user_is_asked_one_question(text: str, *, asks: bool) -> None:
+    """A question to the user ends with its first question mark."""
+    asking = replace(spec("ask", {"prompt": {"type": "string"}}, ("prompt",)), asks_user=True)
+    assert admits(Offer((asking,)), {"ask": {"prompt": text}}) is asks

@@ -123,6 +123,29 @@ async def test_what_never_changes_is_read_once(world: World) -> None:
     assert world.engine.batches == []
 
 
+async def test_what_prompts_have_in_common_below_their_opening_is_read_once(world: World) -> None:
+    """What three prompts in a row have in common below their opening is kept as a file as well, until they have something else there."""
+    fixed = [*LONG, 8, 9]
+    others = (OTHER, list(range(9000, 9400)))
+
+    async def known(facts: Sequence[int], request: int) -> int:
+        for other in others:  # they take all slots
+            await world.read(other)
+        return (await world.read([*LONG, *facts, request], fixed=fixed)).known_tokens
+
+    facts, changed = list(range(100)), list(range(200, 300))
+    assert [await known(facts, request) - len(LONG) for request in range(500, 504)] == [-len(LONG), 0, 0, 100]
+    assert sorted(world.engine.files(), key=len) == [LONG, [*LONG, *facts]]
+    assert [await known(changed, request) - len(LONG) for request in range(500, 504)] == [0, 0, 0, 100]
+
+
+async def test_a_few_tokens_below_an_opening_are_not_kept(world: World) -> None:
+    """What prompts have in common below their opening is no file of its own if it is read within a second."""
+    for request in range(500, 504):
+        await world.read([*LONG, *range(40), request], fixed=[*LONG, 8])
+    assert world.engine.files() == [LONG]
+
+
 async def test_another_conversation_keeps_its_slot(world: World) -> None:
     """A prompt that shares only a saved opening with a slot goes to the other slot, so that what follows the opening
     in the first one is not overwritten."""

@@ -251,6 +251,14 @@ async def test_a_query_that_does_not_show_the_answer_leads_to_the_table() -> Non
     assert await answer(subject, about(LONG, selected(output="(empty)"))) != "44000"
 
 
+async def test_a_table_is_not_selected_from_after_a_query_that_failed() -> None:
+    """Where a query failed and the table is read then, the answer comes from it: a small model would write the same query again."""
+    subject, llm = over_a_table('"SELECT SUM(euros) FROM costs"', "44000")
+    failed = replace(selected(error="no such column: total"), step=replace(selected().step, step_id="s0"))
+    assert await answer(subject, about(failed, SHORT)) == "44000"
+    assert "rope,22" in str(llm.requests[-1].messages)
+
+
 async def test_nothing_is_selected_for_a_change_alone() -> None:
     """A request that surely only wants a change goes on with a decision after the table was read."""
     subject, _ = over_a_table('"SELECT SUM(euros) FROM costs"', "44000", likely=DO)

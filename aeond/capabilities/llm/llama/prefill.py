@@ -28,6 +28,7 @@ LEAST_BATCH = 32
 BATCH_STEP = 16
 MAX_OPENINGS = 40
 LEAST_LONGER = 48  # tokens below an opening that are worth a file of their own: about a second
+RECENT_PROMPTS = 6
 # A slot is chosen for what it holds only from this share of the prompt on, and of what it holds: most prompts begin with
 # the same few tokens.
 LEAST_SHARE = 0.1
@@ -53,19 +54,19 @@ class Slot:
 
 @dataclass(slots=True)
 class Kind:
-    """The prompts that begin with one opening: the last two, and what the last three have in common, if that is much more.
+    """The last prompts that begin with one opening, and what the newest one has in common with two others, if that is much more.
 
     Below the opening come the facts and files in view, which change less often than the slots that hold them.
     """
 
-    last: tuple[Sequence[int], ...] = ()
+    recent: tuple[Sequence[int], ...] = ()
     longer: Sequence[int] = ()
 
     def note(self, opening: Sequence[int], tokens: Sequence[int]) -> None:
-        common = min((shared(one, tokens) for one in self.last), default=0)
-        if len(self.last) > 1 and common >= len(opening) + LEAST_LONGER:
-            self.longer = tokens[:common]
-        self.last = (*self.last[-1:], array("l", tokens))
+        in_common = sorted((shared(one, tokens) for one in self.recent), reverse=True)
+        with_two = in_common[1] if len(in_common) > 1 else 0
+        self.longer = tokens[:with_two] if with_two >= len(opening) + LEAST_LONGER else ()
+        self.recent = (*self.recent[1 - RECENT_PROMPTS :], array("i", tokens))
 
 
 @dataclass(slots=True)

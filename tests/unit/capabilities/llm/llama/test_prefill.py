@@ -124,7 +124,7 @@ async def test_what_never_changes_is_read_once(world: World) -> None:
 
 
 async def test_what_prompts_have_in_common_below_their_opening_is_read_once(world: World) -> None:
-    """What three prompts in a row have in common below their opening is kept as a file as well, until they have something else there."""
+    """What three prompts have in common below their opening is kept as a file as well, whatever others have there."""
     fixed = [*LONG, 8, 9]
     others = (OTHER, list(range(9000, 9400)))
 
@@ -133,10 +133,15 @@ async def test_what_prompts_have_in_common_below_their_opening_is_read_once(worl
             await world.read(other)
         return (await world.read([*LONG, *facts, request], fixed=fixed)).known_tokens
 
-    facts, changed = list(range(100)), list(range(200, 300))
-    assert [await known(facts, request) - len(LONG) for request in range(500, 504)] == [-len(LONG), 0, 0, 100]
-    assert sorted(world.engine.files(), key=len) == [LONG, [*LONG, *facts]]
-    assert [await known(changed, request) - len(LONG) for request in range(500, 504)] == [0, 0, 0, 100]
+    facts, files = list(range(100)), list(range(200, 320))
+    await known(facts, 500)
+    for request in (501, 502):
+        assert await known(facts, request) == await known(files, request) == len(LONG)
+    assert await known(files, 503) == len(LONG)
+    assert sorted(world.engine.files(), key=len) == [LONG, [*LONG, *facts], [*LONG, *files]]
+    for request in (504, 505):
+        assert await known(facts, request) == len(LONG) + len(facts)
+        assert await known(files, request) == len(LONG) + len(files)
 
 
 async def test_a_few_tokens_below_an_opening_are_not_kept(world: World) -> None:

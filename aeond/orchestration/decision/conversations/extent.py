@@ -89,14 +89,20 @@ async def question_of(
     subjects: Subjects, llm: LLMAdapter, run: RunSnapshot, situation: Situation, grant: Grant
 ) -> RunSnapshot:
     """The run as one that only asks, if an order stands behind its last question: most of what stands there only says where to look or
-    how to answer. Any other run as it is. Up to four calls of the grant, for what is not known yet."""
+    how to answer. Any other run as it is. Up to five calls of the grant, for what is not known yet."""
     question, rest = question_and_rest(run.text)
     if not rest:
         return run
     order, asking = (replace(run, resolved_text=part) for part in (rest, question))
     if not (await subjects.of(llm, order, situation, grant)).is_order:
         return run
-    return asking if (await subjects.of(llm, asking, situation, grant)).wants_no_change else run
+    asked = await subjects.of(llm, asking, situation, grant)
+    if not asked.wants_no_change:
+        return run
+    if await subjects.wants_order_behind(llm, run, grant):
+        return asking
+    subjects.settle(run, asked)
+    return run
 
 
 def order_of(run: RunSnapshot, found: str) -> RunSnapshot:

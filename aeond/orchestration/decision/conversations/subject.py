@@ -49,6 +49,7 @@ _ONLY_TALKS_FROM: Final = 3.5  # the same, less those of something to be done
 _TALK_LOOKS_BELOW: Final = -0.6  # log-odds that something is to be looked up or computed
 _ANSWER_TOO_FROM: Final = 0.05  # log-odds that an order asks for something, too, against the order alone
 _ORDER_TOO_BELOW: Final = -2.8  # log-odds that only an answer is wanted
+_ORDER_BEHIND_BELOW: Final = -1.75  # the same, where what stands behind the question may be an order
 _NO_CHANGE_BELOW: Final = 0.0
 _CHANGE_FROM: Final = 1.75
 _CHANGE_AFTER_LOOK_FROM: Final = 0.5
@@ -198,6 +199,10 @@ class Subjects:
             self._known[run.run_id, request] = subject
         return subject
 
+    def settle(self, run: RunSnapshot, subject: Subject) -> None:
+        """Takes this for the subject of the run's request, which is not asked for then."""
+        self._known[run.run_id, run.text] = subject
+
     async def wants_answer_too(self, llm: LLMAdapter, run: RunSnapshot, grant: Grant) -> bool:
         """Whether the person wants to hear more than that the run's order is carried out, for one call of the grant if that is not
         known yet and another one is left."""
@@ -213,6 +218,12 @@ class Subjects:
             return False
         wanted = await self._what_is_wanted(llm, run, grant)
         return is_answered(wanted, WANTED) and log_odds(wanted, WANTED.read, ANSWER) < _ORDER_TOO_BELOW
+
+    async def wants_order_behind(self, llm: LLMAdapter, run: RunSnapshot, grant: Grant) -> bool:
+        """Whether the run's request, a question with what may be an order behind it, wants something done; true if the model does not
+        say. For one call of the grant if that is not known yet and another one is left."""
+        wanted = await self._what_is_wanted(llm, run, grant)
+        return not is_answered(wanted, WANTED) or log_odds(wanted, WANTED.read, ANSWER) < _ORDER_BEHIND_BELOW
 
     async def _what_is_wanted(
         self, llm: LLMAdapter, run: RunSnapshot, grant: Grant

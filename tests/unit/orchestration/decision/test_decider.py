@@ -14,7 +14,7 @@ from aeond.domain.tools import Composition, CompositionView, Effect, Recovery, T
 from aeond.orchestration.decision.decider import Decider
 from aeond.orchestration.interfaces import Judgement, RouteChoice
 from aeond.orchestration.prompts.decision_prompts import FOUND
-from tests.support.deciders import INTENT, Composing, WholeTool, decider_of, words
+from tests.support.deciders import INTENT, IS_WANTED, Composing, WholeTool, decider_of, words
 from tests.support.judging import after_pass, ran
 from tests.support.strategy import LOOK, STORE, TEXT, calls, grant, registry, run_of, spec
 
@@ -258,6 +258,18 @@ async def test_an_order_behind_a_question_is_carried_out_once_the_answer_is_foun
     done = asking(after_pass(1, *run.steps.values(), KEPT), rest)
     judged = (await decider.evaluate(done, grant(10))).value
     assert judged.evaluation.final_output == "42 euros\nhall = 42"
+
+
+@pytest.mark.parametrize(("answer", "kept"), [(-2.0, True), (-1.0, False)])
+async def test_what_the_whole_request_does_not_order_is_no_order(answer: float, *, kept: bool) -> None:
+    """What stands behind a question and reads like an order by itself ("It should be in the hall file.") is one only where the whole request
+    is hardly for an answer alone."""
+    whole = Rule(contains=IS_WANTED, text="both", likely={"answer": answer, "both": -0.1})
+    shows = Rule(contains="from what is shown above it", text="42 euros")
+    decider, _ = asked_and_ordered(whole, shows, about=words(files=0.9, ask=0.9))
+    run = asking(after_pass(1, ran(calls("s1", "look", path="list"), output="3 lamps at 14")), ORDER)
+    judged = (await decider.evaluate(run, grant(10))).value
+    assert bool(judged.actions) is kept
 
 
 @pytest.mark.parametrize("rest", [ORDER, NO_ORDER])

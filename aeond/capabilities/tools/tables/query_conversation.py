@@ -5,7 +5,7 @@ Models of code have read many statements below declarations with sample values, 
 
 import csv
 import io
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from aeond.capabilities.tools.relevance.shared_words import words_that_count
@@ -81,9 +81,10 @@ _EXAMPLES: Final[tuple[tuple[str, str, JsonValue], ...]] = (
 QUERY: Final = Composition(("query",), _INSTRUCTIONS, _EXAMPLES, facts=False, max_tokens=MAX_TOKENS)
 
 
-def query_view(table: Table, path: str, request: str) -> CompositionView:
-    """The declaration of the table, for a statement over it."""
-    return CompositionView(declaration(table, path, request), _SCHEMA)
+def query_view(tables: Mapping[str, Table], request: str) -> CompositionView:
+    """The declarations of the tables in these files, for a statement over them."""
+    shown = (declaration(table, path, request) for path, table in tables.items())
+    return CompositionView("\n".join(shown), _SCHEMA)
 
 
 def declaration(table: Table, path: str, request: str) -> str:

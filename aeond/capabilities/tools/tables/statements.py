@@ -1,7 +1,7 @@
 """Statements over one table, in a SQLite database of its own in memory."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from pathlib import PurePosixPath
 from typing import Final
@@ -25,6 +25,7 @@ _CHANGING: Final = (apsw.SQLITE_UPDATE, apsw.SQLITE_INSERT, apsw.SQLITE_DELETE)
 _ROW_NAMES: Final = ("rowid", "oid", "_rowid_")
 _EXACT: Final = 10**15  # a whole number below is shown with all its digits
 _DIGITS: Final = 12  # significant ones: the sum of 0.1 and 0.2 is shown as 0.3
+_LITERAL: Final = re.compile(r"'(?:[^']|'')*'")
 _PLAIN_NAME: Final = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 # A number is found by a literal in quotes too, and a text by a number; columns of both compare as they are.
 _AFFINITIES: Final = {frozenset({float}): "REAL", frozenset({str}): "TEXT"}
@@ -45,21 +46,23 @@ def table_name(path: str) -> str:
     return name if _PLAIN_NAME.fullmatch(name) else f"t{name}"
 
 
-def select(table: Table, name: str, statement: str, stopped: Callable[[], bool] = lambda: False) -> Found:
-    """The rows of the statement; without one, all rows.
+def select(tables: Mapping[str, Table], statement: str, stopped: Callable[[], bool] = lambda: False) -> Found:
+    """The rows of the statement over these tables, by their names; without one, all rows of the first.
 
     Cells that are a number compare and count as one, empty cells are NULL, and texts compare in any case. Raises ToolError
     (QUERY_INVALID) where SQLite refuses the statement, or where it is no single SELECT; (QUERY_TOO_LONG) after MAX_STEPS, or beyond
     MAX_MEMORY_BYTES. Of a result beyond MAX_RESULT_BYTES the rest is left out as that beyond MAX_ROWS_READ is.
     """
-    columns = _distinct_names(table.columns)
+    columns = {name: _distinct_names(table.columns) for name, table in tables.items()}
     with closing(apsw.Connection(":memory:")) as database:
-        _fill(database, table, name, columns)
+        for name, table in tables.items():
+            _fill(database, table, name, columns[name])
         _confine(database, _authorized, stopped)
+        first = _quoted(next(iter(tables)))
         try:
-            return _first_rows(*_execute_one(database, statement or f"SELECT * FROM {_quoted(name)}"))  # noqa: S608  # quoted
+            return _first_rows(*_execute_one(database, statement or f"SELECT * FROM {first}"))  # noqa: S608  # quoted
         except (apsw.Error, ValueError) as error:
-            raise _refused(error, table, name, columns) from None
+            raise _refused(error, tables, columns) from None
 
 
 def rows_after(table: Table, name: str, statement: str) -> dict[int, tuple[Cell, ...]]:
@@ -146,6 +149,11 @@ def column_names(columns: Sequence[str]) -> list[str]:
     ]
 
 
+def without_texts(statement: str) -> str:
+    """A statement without the texts in it."""
+    return _LITERAL.sub("''", statement)
+
+
 def as_literal(text: str) -> str:
     """A text as a statement writes it."""
     return "'" + text.replace("'", "''") + "'"
@@ -173,18 +181,24 @@ def _authorized(action: int, *_details: str | None) -> int:
     return apsw.SQLITE_OK if action in _ALLOWED else apsw.SQLITE_DENY
 
 
-def _refused(error: Exception, table: Table, name: str, columns: Sequence[str]) -> ToolError:
+def _refused(
+    error: Exception, tables: Mapping[str, Table], columns: Mapping[str, Sequence[str]]
+) -> ToolError:
     if isinstance(error, apsw.InterruptError):
         return ToolError(
             f"the query takes more than {MAX_STEPS} steps, or too much memory",
             reason="QUERY_TOO_LONG",
             field="query",
         )
+    declared = "; ".join(
+        f"{name}({', '.join(column_names(table.columns)[:MAX_SHOWN_COLUMNS])})"
+        for name, table in tables.items()
+    )
     return ToolError(
-        f"{_reason_of(error)}; write one SELECT over the table {name}({', '.join(column_names(table.columns)[:MAX_SHOWN_COLUMNS])})",
+        f"{_reason_of(error)}; write one SELECT over the table {declared}",
         reason="QUERY_INVALID",
         field="query",
-        candidates=tuple(columns[:MAX_SHOWN_COLUMNS]),
+        candidates=tuple(next(iter(columns.values()))[:MAX_SHOWN_COLUMNS]),
     )
 
 

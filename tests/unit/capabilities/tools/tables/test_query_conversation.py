@@ -25,7 +25,7 @@ CREATE TABLE members (
 
 def test_the_declaration_of_the_table_is_in_view() -> None:
     """The view declares the table with its columns as a statement names them and with their values, each once."""
-    view = query_view(MEMBERS, "club/members.csv", "who?")
+    view = query_view({"club/members.csv": MEMBERS}, "who?")
     assert view.text == DECLARED
     check = SchemaChecker()
     assert not check.check("SELECT name FROM members", view.schema, "QUERY")

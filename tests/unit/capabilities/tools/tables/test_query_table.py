@@ -1,5 +1,6 @@
 """The query_table tool."""
 
+import re
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -8,7 +9,8 @@ import pytest
 
 from aeond.capabilities.tools.files.contained_files import ContainedFiles
 from aeond.capabilities.tools.files.safe_open import resolve_in_kernel
-from aeond.capabilities.tools.tables.query_table import MAX_SHOWN_ROWS, MAX_TABLE_BYTES, query_table_tool
+from aeond.capabilities.tools.tables.query_table import MAX_SHOWN_ROWS, query_table_tool
+from aeond.capabilities.tools.tables.table_files import MAX_TABLE_BYTES
 from aeond.capabilities.tools.worker_threads import WorkerThreads
 from aeond.domain.tools import ToolCall, ToolResult
 from tests.support.tools import CONTEXT, invoker_of, within
@@ -72,6 +74,43 @@ async def test_a_small_model_writes_the_query_with_the_table_in_view(folder: Pat
         )
         assert (begun is not None) == trusted
         assert begun is None or begun.text.startswith("CREATE TABLE members (\n  name TEXT, -- 'Lena', ")
+
+
+@pytest.fixture
+def paid(folder: Path) -> Path:
+    """A second table beside the members, and one of the same name elsewhere."""
+    (folder / "club" / "paid.csv").write_text("name,euros\nLena,120\nTill,20\n")
+    (folder / "old").mkdir()
+    (folder / "old" / "paid.csv").write_text("name,euros\nOmar,1\n")
+    return folder
+
+
+async def test_a_statement_may_be_over_several_tables(paid: Path) -> None:
+    """A statement can name the tables of other files, of which that in the same folder counts; in a text no table is named."""
+    query = "SELECT name, fee - euros AS owed FROM members JOIN paid USING (name) WHERE fee > euros"
+    assert (await given(paid, query=query))["table"] == "name,owed\nTill,100\n"
+    missing = "SELECT name FROM members WHERE name NOT IN (SELECT name FROM paid) AND name <> 'old paid'"
+    assert (await given(paid, query=missing))["table"] == "name\nOmar\n"
+    (paid / "club" / "paid.csv").write_bytes(b"\0")  # as if a column had the name of a file without a table
+    found = await given(paid, query="SELECT COUNT(*) AS paid FROM members")
+    assert found["table"] == "paid\n3\n"
+
+
+async def test_all_files_of_a_statement_are_targets(paid: Path) -> None:
+    """The policy decides about every file that a statement reads."""
+    tool = query_table_tool(ContainedFiles(resolve_in_kernel), WorkerThreads())
+    arguments = {"path": "members", "query": "SELECT * FROM members, paid WHERE paid = 'log'"}
+    targets = await tool.targets(arguments, within(CONTEXT, paid))
+    assert [Path(target.name).name for target in targets or ()] == ["members.csv", "paid.csv"]
+
+
+async def test_tables_that_the_request_names_are_in_view(paid: Path) -> None:
+    """The declarations of other tables stand below that of the file if the request names them."""
+    tool = query_table_tool(ContainedFiles(resolve_in_kernel), WorkerThreads())
+    call = ToolCall("query_table", {"path": "members"})
+    view = await invoker_of(tool).composition_view(call, within(CONTEXT, paid), "who is in paid.csv?")
+    assert view is not None
+    assert re.findall(r"CREATE TABLE (\w+)", view.text) == ["members", "paid"]
 
 
 @pytest.mark.parametrize(("content", "is_table"), [('[{"a": 1}, {"a": 2}]', True), ('{"a": 1}', False)])

@@ -17,7 +17,7 @@ COSTS = read_table(
 
 
 def found(statement: str, table: Table = COSTS) -> list[tuple[str, ...]]:
-    return list(select(table, "costs", statement).rows)
+    return list(select({"costs": table}, statement).rows)
 
 
 @pytest.mark.parametrize(
@@ -40,7 +40,7 @@ def test_rows_are_found_and_computed(statement: str, rows: list[tuple[str, ...]]
 
 def test_without_a_statement_all_rows_are_shown() -> None:
     """The rows come with the columns of the file."""
-    all_rows = select(COSTS, "costs", "")
+    all_rows = select({"costs": COSTS}, "")
     assert (all_rows.columns, len(all_rows.rows)) == (("date", "item", "group", "amount"), 4)
 
 
@@ -82,7 +82,7 @@ def test_a_table_without_rows_has_its_columns() -> None:
 def test_only_one_select_is_taken(statement: str) -> None:
     """Whatever is no SELECT over the columns is refused, with the columns."""
     with pytest.raises(ToolError, match=r"costs\(date, item, \"?group\"?, amount\)") as refused:
-        select(COSTS, "costs", statement)
+        select({"costs": COSTS}, statement)
     assert (refused.value.reason, refused.value.field) == ("QUERY_INVALID", "query")
     assert refused.value.candidates == COSTS.columns
 
@@ -92,25 +92,25 @@ def test_a_long_query_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     joined = ", ".join(f"costs c{number}" for number in range(16))
     endless = f"SELECT COUNT(*) FROM {joined}"
     with pytest.raises(ToolError) as stopped:
-        select(COSTS, "costs", endless, lambda: True)
+        select({"costs": COSTS}, endless, lambda: True)
     assert stopped.value.reason == "QUERY_TOO_LONG"
     monkeypatch.setattr(statements, "MAX_STEPS", 100_000)
     with pytest.raises(ToolError) as refused:
-        select(COSTS, "costs", endless)
+        select({"costs": COSTS}, endless)
     assert refused.value.reason == "QUERY_TOO_LONG"
 
 
 def test_rows_are_bounded() -> None:
     """Of more rows than are read the rest is reported as missing."""
     table = Table(("n",), tuple((str(number),) for number in range(100)))
-    many = select(table, "costs", "SELECT a.n FROM costs a, costs b")
+    many = select({"costs": table}, "SELECT a.n FROM costs a, costs b")
     assert (len(many.rows), many.more) == (MAX_ROWS_READ, True)
 
 
 def test_a_large_result_is_cut() -> None:
     """Of a result of large values the rows beyond a few MiB are reported as missing."""
     table = Table(("n",), tuple((str(number),) for number in range(100)))
-    large = select(table, "costs", "SELECT zeroblob(200000) FROM costs")
+    large = select({"costs": table}, "SELECT zeroblob(200000) FROM costs")
     assert (len(large.rows), large.more) == (11, True)
 
 
@@ -119,7 +119,7 @@ def test_a_query_is_bounded_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(statements, "MAX_MEMORY_BYTES", 1 << 20)
     table = Table(("n",), tuple((str(number),) for number in range(100)))
     with pytest.raises(ToolError) as refused:
-        select(table, "costs", "SELECT a.n || hex(zeroblob(50000)) x FROM costs a, costs b ORDER BY x")
+        select({"costs": table}, "SELECT a.n || hex(zeroblob(50000)) x FROM costs a, costs b ORDER BY x")
     assert refused.value.reason == "QUERY_TOO_LONG"
 
 

@@ -1,0 +1,94 @@
+"""The tables in the files of a workspace: which file is meant, what it holds, and the tables of which others a text names."""
+
+import codecs
+import os
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import PurePosixPath
+from typing import Final
+
+from aeond.capabilities.tools.files.contained_files import ContainedFiles
+from aeond.capabilities.tools.files.previews import file_names
+from aeond.capabilities.tools.tables.reading import Table, read_table
+from aeond.capabilities.tools.tables.statements import table_name
+from aeond.domain.names import same_form
+from aeond.errors import ToolError
+from aeond.frozen import frozen
+
+LISTS: Final = ".json"  # of objects
+MAX_TABLE_BYTES: Final = 8 << 20
+MAX_OTHERS: Final = 3
+_ENDINGS: Final = (".csv", ".tsv", LISTS)
+_WORD: Final = re.compile(r"\w+")
+# As spreadsheets on Windows write. Loaded here: a thread with the rights of a user may not be able to read Python.
+_WINDOWS: Final = codecs.lookup("cp1252")
+
+
+@frozen
+class TableFiles:
+    """Each method raises ToolError for a file that does not exist (FILE_NOT_FOUND) or holds no table."""
+
+    files: ContainedFiles
+
+    def meant(self, path: str, workspace: str) -> str:
+        """The path of the one existing file that is meant."""
+        if self.files.is_folder(path, workspace) is not None:
+            return path
+        alike = [name for name in self._names(workspace) if _same_name(name, path)]
+        if len(alike) != 1:
+            raise ToolError(f"{path!r:.200} does not exist", reason="FILE_NOT_FOUND", field="path")
+        return alike[0]
+
+    def table(self, path: str, workspace: str) -> Table:
+        """The table in an existing file. Raises ToolError (TABLE_TOO_LARGE, TABLE_EMPTY, NOT_TEXT)."""
+        return read_table(self._text(path, workspace))
+
+    def others(self, text: str, path: str, workspace: str) -> Sequence[str]:
+        """The files besides this one whose tables have a word of the text for a name, at most MAX_OTHERS. Of several with the same name the
+        one in the same folder counts, or else the first."""
+        words = {word.casefold() for word in _WORD.findall(text)} - {table_name(path).casefold()}
+        folder = PurePosixPath(path).parent
+        found: dict[str, str] = {}
+        for name in sorted(
+            tables_in(self._names(workspace)), key=lambda one: PurePosixPath(one).parent != folder
+        ):
+            if (title := table_name(name).casefold()) in words:
+                found.setdefault(title, name)
+        return tuple(found.values())[:MAX_OTHERS]
+
+    def _names(self, workspace: str) -> Sequence[str]:
+        return file_names(self.files, workspace, lambda: False)
+
+    def _text(self, path: str, workspace: str) -> str:
+        with self.files.open_file(path, workspace) as opened, os.fdopen(os.dup(opened), "rb") as file:
+            content = file.read(MAX_TABLE_BYTES + 1)
+        if len(content) > MAX_TABLE_BYTES:
+            raise ToolError(
+                f"{path!r:.200} has more than {MAX_TABLE_BYTES >> 20} MiB",
+                reason="TABLE_TOO_LARGE",
+                field="path",
+            )
+        if b"\0" in content:
+            raise ToolError(f"{path!r:.200} is not text", reason="NOT_TEXT", field="path")
+        try:
+            return content.decode()
+        except UnicodeDecodeError:
+            return _WINDOWS.decode(content, "replace")[0]
+
+
+def tables_in(names: Iterable[str]) -> list[str]:
+    """Those of the files that may hold a table."""
+    return [name for name in names if PurePosixPath(name).suffix.casefold() in _ENDINGS]
+
+
+def is_no_list(table: Table, path: str) -> bool:
+    """Whether the table is that of a JSON file without a list of objects."""
+    return table.plain and PurePosixPath(path).suffix.casefold() == LISTS
+
+
+def _same_name(name: str, path: str) -> bool:
+    """Whether the file has this name, in whatever folder, case and spacing, with or without its ending."""
+    wanted, there = PurePosixPath(path), PurePosixPath(name)
+    return same_form(wanted.name, there.name) or (
+        there.suffix in _ENDINGS and same_form(wanted.name, there.stem)
+    )

@@ -156,9 +156,7 @@ class Decider:
             return await self._answered(whole, snapshot, situation, offer, found, grant)
         offer = changing or offer
         if reply == NOT_SHOWN and changing is None:
-            may_look = (
-                sum(not self.offers.selects(step.step.tool_call) for step in executed(snapshot)) < _LOOKS
-            )
+            may_look = self._results.places(executed(snapshot)) < _LOOKS
             if may_look and (call := self._reading(snapshot, situation, offer)) is not None:
                 return success(going_on(snapshot, call))
             elsewhere = offer.elsewhere([step.step.tool_call for step in executed(snapshot)])

@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+from array import array
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import replace
 from typing import Any
@@ -28,6 +29,7 @@ from aeond.domain.values import JsonObject
 from aeond.errors import LLMError, LLMGoneError
 from aeond.schemas.engine_core import compile_schema, response_format
 
+COUNTED_PROMPTS = 48  # the fixed parts of all kinds of prompts, and some prompts
 # JSON without a space: fewer tokens, and small models cannot fill their budget with newlines.
 COMPACT = {"whitespace_flexible": False, "item_separator": ",", "key_separator": ":"}
 
@@ -47,14 +49,14 @@ class LlamaCppAdapter(EngineAdapter[EngineSessions[Resident]]):
 
     async def count(self, messages: Sequence[Message], tools: Sequence[ToolSchema]) -> int:
         async with self._engine.session() as engine:
-            return len(await prompt_tokens(engine.client, messages, tools))
+            return len(await _counted(engine, messages, tools))
 
     async def attempt(self, request: LLMRequest) -> AsyncGenerator[LLMChunk, None]:
         async with self._engine.session() as engine:
             body = chat_body(request, guided=engine.guided)
-            tokens = await prompt_tokens(engine.client, request.messages, request.tools)
+            tokens = await _counted(engine, request.messages, request.tools)
             check_length(len(tokens), request.max_tokens, self._engine.context_length)
-            fixed = await prompt_tokens(engine.client, request.messages[:-1]) if request.fixed else ()
+            fixed = await _counted(engine, request.messages[:-1]) if request.fixed else ()
             async with (
                 engine.prompts.read(tokens, request, fixed) as prompt,
                 contextlib.aclosing(engine.client.stream_chat(body | {"id_slot": prompt.slot})) as pieces,
@@ -93,6 +95,21 @@ def grammar(schema: JsonObject) -> str:
     """A schema as the grammar of llguidance, the engine's constraint backend: compact JSON only."""
     compiled = {**compile_schema(schema), "x-guidance": COMPACT}
     return "%llguidance {}\nstart: %json " + json.dumps(compiled, ensure_ascii=False)
+
+
+async def _counted(
+    engine: Resident, messages: Sequence[Message], tools: Sequence[ToolSchema] = ()
+) -> list[int]:
+    """`prompt_tokens`, of the last prompts and the fixed parts of prompts without asking the engine again: a prompt is counted before it
+    is read."""
+    text = json.dumps([chat_messages(messages), tool_fields(tools)])
+    known = engine.counted.pop(text, None)
+    if known is None:
+        known = array("i", await prompt_tokens(engine.client, messages, tools))
+    engine.counted[text] = known
+    while len(engine.counted) > COUNTED_PROMPTS:
+        del engine.counted[next(iter(engine.counted))]
+    return list(known)
 
 
 async def prompt_tokens(

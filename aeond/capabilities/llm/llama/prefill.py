@@ -10,7 +10,7 @@ only if no other prompt is put into the slot in between, so each request names i
 from array import array
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import anyio
 
@@ -233,8 +233,8 @@ class Prefill:
 
     def _saved_opening(self, tokens: Sequence[int]) -> Sequence[int]:
         """The saved opening that shares the longest beginning with this prompt."""
-        saved = filter(self._files.holds, self._known_openings())
-        return max(saved, key=lambda opening: shared(opening, tokens), default=())
+        nearest = sorted(self._known_openings(), key=lambda opening: -shared(opening, tokens))
+        return next(filter(self._files.holds, nearest), ())
 
     async def _restore(self, slot: Slot, tokens: Sequence[int]) -> None:
         """Loads the saved opening into a slot that holds less of the prompt."""
@@ -301,12 +301,13 @@ class Prefill:
 
 @frozen
 class Resident:
-    """One life of the engine, from ready to its end: its client and its slots. `guided` is whether it was built with
-    LLGuidance."""
+    """One life of the engine, from ready to its end: its client, its slots, and the tokens of the last prompts by their text. `guided` is
+    whether it was built with LLGuidance."""
 
     client: OpenAIClient
     prompts: Prefill
     guided: bool = True
+    counted: dict[str, Sequence[int]] = field(default_factory=dict)
 
 
 def shared(some: Sequence[int], others: Sequence[int]) -> int:

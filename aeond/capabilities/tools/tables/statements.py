@@ -1,4 +1,4 @@
-"""Statements over one table, in a SQLite database of its own in memory."""
+"""Statements over tables, in a SQLite database of its own in memory."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence

@@ -60,6 +60,15 @@ class ResultsReply:
         """The steps without selections that failed: what they are about was read before."""
         return [step for step in steps if step.state is StepState.SUCCEEDED or not self._selects(step)]
 
+    def places(self, steps: Sequence[StepSnapshot]) -> int:
+        """At how many places the steps looked: a selection from what was read before is at the same one."""
+        looks = [
+            step
+            for at, step in enumerate(steps)
+            if not self._selects(step) or not any(_share_argument(before, step) for before in steps[:at])
+        ]
+        return len(looks)
+
     async def of(
         self, run: RunSnapshot, situation: Situation, steps: Sequence[StepSnapshot], grant: Grant
     ) -> str:

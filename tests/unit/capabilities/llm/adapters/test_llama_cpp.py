@@ -118,10 +118,10 @@ async def test_a_schema_beyond_the_engine_is_refused_unasked(tmp_path: Path) -> 
 )
 async def test_generate_tries_three_times(tmp_path: Path, failure: bytes) -> None:
     """A call that failed for a passing cause is tried three times in all."""
-    async with canned(tmp_path, *COUNT, failure, *COUNT, failure, *COUNT, GOOD) as (llm, _):
+    async with canned(tmp_path, *COUNT, failure, failure, GOOD) as (llm, _):
         assert (await llm.generate(ask("x", max_tokens=9))).text == "Hello"
     (tmp_path / "again").mkdir()
-    async with canned(tmp_path / "again", *[*COUNT, failure] * 3) as (llm, server):
+    async with canned(tmp_path / "again", *COUNT, *[failure] * 3) as (llm, server):
         with pytest.raises((LLMError, OverloadedError)):
             await llm.generate(ask("x", max_tokens=9))
     assert [path for path, _ in server.asked].count("/v1/chat/completions") == 3
@@ -138,7 +138,7 @@ async def test_reading_ahead_is_tried_once(tmp_path: Path) -> None:
 
 async def test_a_stream_is_tried_again_before_its_first_piece(tmp_path: Path) -> None:
     """A stream that failed before its first piece is retried without the reader noticing."""
-    async with canned(tmp_path, BUSY, *COUNT, events(end=False), *COUNT, GOOD) as (llm, _):
+    async with canned(tmp_path, BUSY, *COUNT, events(end=False), GOOD) as (llm, _):
         chunks = [chunk async for chunk in llm.stream(ask("x", max_tokens=9))]
     assert "".join(chunk.text for chunk in chunks) == "Hello"
 

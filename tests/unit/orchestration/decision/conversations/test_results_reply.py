@@ -13,6 +13,7 @@ from aeond.domain.plans.steps import StepSnapshot
 from aeond.domain.runs.run import RunSnapshot
 from aeond.domain.runs.situations import Situation
 from aeond.domain.tools import Composition, CompositionView, Effect, ToolCall
+from aeond.orchestration.decision.conversations.results_reply import ResultsReply
 from aeond.orchestration.decision.decider import Decider
 from tests.support.deciders import INTENT, Composing, Seen, WholeTool, decider_of, words
 from tests.support.judging import after_pass, ran
@@ -270,3 +271,12 @@ async def test_a_new_file_is_made_from_selected_rows() -> None:
     subject, _ = over_a_table('"SELECT SUM(euros) FROM costs"', likely=DO)
     run = asked(SHORT, request="Put the sum of all costs into sum.txt.")
     assert await next_call(subject, run) == SUM
+
+
+def test_a_selection_is_a_look_at_the_place_that_was_read() -> None:
+    """A query is a look of its own only where its table was not read before: a small model that finds nothing goes from table to table."""
+    _, llm = over_a_table("")
+    reply = ResultsReply(llm, lambda call: call is not None and call.tool == "select")
+    elsewhere = ran(calls("s3", "select", path="boats.csv", query="SELECT 1"), output="1")
+    assert reply.places([SHORT, selected()]) == 1
+    assert reply.places([SHORT, selected(), elsewhere]) == reply.places([elsewhere, SHORT]) == 2

@@ -17,7 +17,7 @@ def own_requests() -> list[str]:
 
 
 def test_no_example_resembles_a_case() -> None:
-    """No line of a prompt shares more than half of what the words of a case say."""
+    """No line of a prompt shares more than MOST_SHARED of what the words of a case say."""
     assert list(overlaps(passages(), own_requests())) == []
 
 

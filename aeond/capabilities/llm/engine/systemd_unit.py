@@ -61,10 +61,11 @@ class EngineUnit:
         self.pid = 0
 
     async def meet(self) -> None:
-        """Learns which process it is. LLMGoneError when it does not say so, or ends."""
+        """Learns which process it is. LLMGoneError when it does not say so. One that has ended meanwhile may have said why."""
         with anyio.move_on_after(CONNECT_SECONDS), contextlib.suppress(OSError, TypeError, KeyError):
             report = await self._said() or {}
-            self._process = os.pidfd_open(report["pid"])
+            with contextlib.suppress(ProcessLookupError):
+                self._process = os.pidfd_open(report["pid"])
             self.pid = report["pid"]
             return
         raise LLMGoneError(f"The engine's unit did not start: journalctl -u {UNIT}.", retryable=True)

@@ -105,6 +105,20 @@ async def test_an_error_of_the_host_is_reported(tmp_path: Path) -> None:
         assert process.wait() == -signal.SIGKILL
 
 
+async def test_the_error_of_a_host_that_has_gone_is_reported(tmp_path: Path) -> None:
+    """A host that fails and ends before the daemon has looked at its process still fails with its words."""
+    with subprocess.Popen(["true"]) as process:
+        process.wait()
+    with saying(tmp_path / "host.sock", {"pid": process.pid}, {"error": "no model at all"}) as address:
+        async with (
+            anyio.create_task_group() as tasks,
+            engine_unit(address, [], tmp_path, {}, tasks) as unit,
+        ):
+            with pytest.raises(LLMError, match="no model at all"):
+                await unit.wait_ready()
+            assert await unit.ended() == "its unit ended"
+
+
 async def test_a_unit_that_does_not_start_is_reported(tmp_path: Path) -> None:
     """A socket without a listener, or one that closes a connection at once, is a dead engine with advice."""
     async with anyio.create_task_group() as tasks:

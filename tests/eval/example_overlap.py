@@ -16,7 +16,7 @@ PROMPTS: Final = (
     "aeond/capabilities/tools/tables",
     "aeond/capabilities/tools/calculator",
 )
-MOST_SHARED: Final = 0.51  # a case of six common words shares half of them by chance
+MOST_SHARED: Final = 0.5
 INSTRUCTION_SHARE: Final = 0.33  # a passage that shares less of its own words is an instruction, no example
 SHORT_WORD: Final = 2  # letters
 PASSAGE: Final = re.compile(r"[^\n.!?]+")
@@ -53,7 +53,7 @@ def _passages_of(path: Path) -> Iterator[str]:
 
 
 def overlaps(texts: Iterable[str], cases: Sequence[str]) -> Iterator[Overlap]:
-    """The passages that share more than MOST_SHARED of what a case's words say.
+    """The passages that share more than half of what a case's words say.
 
     A word says the more, the fewer cases have it; this holds in every language without a list of words.
     """

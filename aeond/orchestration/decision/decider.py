@@ -182,7 +182,7 @@ class Decider:
             case CallTool(call=call):
                 return success(going_on(snapshot, call))
             case GiveAnswer(text=text, fulfilled=True):
-                if repeated and self._redirection.possible:  # a small model says the remark itself
+                if repeated and self._redirection.possible:  # a small model repeats the remark
                     text = reports_of(snapshot, self.offers.changes) or text
                 return await self._answered(whole, snapshot, situation, offer, found or text, grant)
             case GiveAnswer(text=text):

@@ -55,7 +55,7 @@ def report_of(step: StepSnapshot) -> str:
 
 
 def reports_of(run: RunSnapshot, changes: Callable[[ToolCall | None], bool]) -> str:
-    """What the calls that succeeded, and that `changes` says change something, report, a text below the other; "" if there is none."""
+    """The reports of the successful calls for which `changes` is true, one below the other; "" if there are none."""
     steps = (step for step in executed(run) if step.state is StepState.SUCCEEDED)
     done = (step for step in steps if changes(step.step.tool_call))
     return "\n".join(map(report_of, done))

@@ -19,7 +19,7 @@ PLAN: Final = "plan"
 MAX_VALUES: Final = 60  # of one argument: a longer enumeration is not quicker to choose from
 
 _TEXT: Final[JsonObject] = {"type": "string", "minLength": 1}
-# One question: a small model that may write several asks the same things over and over, up to the limit of the call.
+# One question: without this limit, a small model repeats questions until the token limit of the call.
 _QUESTION: Final[JsonObject] = {"type": "string", "pattern": "^[^?？؟]+[?？؟]$"}
 
 

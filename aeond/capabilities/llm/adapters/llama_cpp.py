@@ -100,8 +100,7 @@ def grammar(schema: JsonObject) -> str:
 async def _counted(
     engine: Resident, messages: Sequence[Message], tools: Sequence[ToolSchema] = ()
 ) -> list[int]:
-    """`prompt_tokens`, of the last prompts and the fixed parts of prompts without asking the engine again: a prompt is counted before it
-    is read."""
+    """`prompt_tokens` with a cache: every prompt is counted before it is read, and many prompts have the same fixed part."""
     text = json.dumps([chat_messages(messages), tool_fields(tools)])
     known = engine.counted.pop(text, None)
     if known is None:

@@ -61,7 +61,7 @@ class EngineUnit:
         self.pid = 0
 
     async def meet(self) -> None:
-        """Learns which process it is. LLMGoneError when it does not say so. One that has ended meanwhile may have said why."""
+        """Learns which process it is. LLMGoneError when it does not say so. A process that has already ended may have sent an error."""
         with anyio.move_on_after(CONNECT_SECONDS), contextlib.suppress(OSError, TypeError, KeyError):
             report = await self._said() or {}
             with contextlib.suppress(ProcessLookupError):

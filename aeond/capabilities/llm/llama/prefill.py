@@ -54,9 +54,9 @@ class Slot:
 
 @dataclass(slots=True)
 class Kind:
-    """The last prompts that begin with one opening, and what the newest one has in common with two others, if that is much more.
+    """The last prompts with the same opening, and the common beginning of the newest one and two others, if it is much longer.
 
-    Below the opening come the facts and files in view, which change less often than the slots that hold them.
+    The facts and files in view follow the opening. They change less often than slots are reused.
     """
 
     recent: tuple[Sequence[int], ...] = ()

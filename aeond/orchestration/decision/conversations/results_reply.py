@@ -61,7 +61,7 @@ class ResultsReply:
         return [step for step in steps if step.state is StepState.SUCCEEDED or not self._selects(step)]
 
     def places(self, steps: Sequence[StepSnapshot]) -> int:
-        """At how many places the steps looked: a selection from what was read before is at the same one."""
+        """The number of places that the steps looked at. A selection from something that was read before does not count as another place."""
         looks = [
             step
             for at, step in enumerate(steps)

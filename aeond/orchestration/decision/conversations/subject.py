@@ -200,7 +200,7 @@ class Subjects:
         return subject
 
     def settle(self, run: RunSnapshot, subject: Subject) -> None:
-        """Takes this for the subject of the run's request, which is not asked for then."""
+        """Sets the subject of the run's request, so that the model is not asked for it."""
         self._known[run.run_id, run.text] = subject
 
     async def wants_answer_too(self, llm: LLMAdapter, run: RunSnapshot, grant: Grant) -> bool:

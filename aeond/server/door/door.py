@@ -80,11 +80,14 @@ class Door:
             connections.cancel_scope.cancel()
 
     async def _accept(self, connections: anyio.abc.TaskGroup) -> None:
-        loop = asyncio.get_running_loop()
+        """Accepts until cancelled. A connection that was not accepted by then stays in the queue of the listener, for
+        the next daemon; `loop.sock_accept` of Python 3.11 takes it out and fails when both happen at once.
+        """
         while True:
+            await anyio.wait_readable(self._listener)
             try:
-                connection, _ = await loop.sock_accept(self._listener)
-            except ConnectionError:
+                connection, _ = self._listener.accept()
+            except (BlockingIOError, ConnectionError):
                 continue
             except OSError as error:
                 if error.errno not in _OUT_OF_ROOM:
@@ -92,6 +95,7 @@ class Door:
                 log.warning("cannot accept more connections: %s", error.strerror)
                 await anyio.sleep(FULL_PAUSE_SECONDS)
             else:
+                connection.setblocking(False)
                 connections.start_soon(self._welcome, connection)
 
     async def _welcome(self, connection: socket.socket) -> None:

@@ -152,6 +152,27 @@ async def test_connections_beyond_the_cap_are_reported_and_come_in_later(tmp_pat
                     answer = await Stubs(channels[2]).daemon.GetStatus(STATUS, wait_for_ready=True)
 
 
+async def test_a_connection_at_the_end_is_left_to_the_next_daemon(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A connection that comes while the door closes stays in the queue of the listener, whatever comes first."""
+    loop = asyncio.get_running_loop()
+    with anyio.fail_after(DEADLINE_SECONDS), bound_socket(tmp_path / "a.sock") as listener:
+        door = Door(listener, tmp_path / "inner.sock", AccessRule(), Callers())
+        waker, woken = socket.socketpair()
+        with waker, woken, socket.socket(socket.AF_UNIX) as client, anyio.CancelScope() as scope:
+            async with door.opened():
+                loop.add_reader(woken, scope.cancel)
+                await anyio.wait_all_tasks_blocked()
+                waker.send(b"x")  # both are ready at the next look, and this one is first
+                client.connect(str(tmp_path / "a.sock"))
+                await anyio.sleep_forever()
+        loop.remove_reader(woken)
+        connection, _ = listener.accept()
+        connection.close()
+    assert not caplog.records
+
+
 BAD_PATH = b"".join(conversation([("/a.B/CCCC", b"")])).replace(b"/a.B/CCCC", b"/a.B/\xe3CCC")
 
 

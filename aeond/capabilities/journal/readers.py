@@ -53,7 +53,9 @@ class Readers:
         self._places = anyio.CapacityLimiter(MAX_READERS)
 
     async def run(self, query: Callable[[apsw.Cursor], T]) -> T:
-        """The result of the query. StoreError if the file is damaged or the disk does not respond."""
+        """The result of the query, whose statements all see the same events. StoreError if the file is damaged or the
+        disk does not respond.
+        """
         with anyio.move_on_after(self._deadline_seconds):
             return await anyio.to_thread.run_sync(
                 self._query, query, abandon_on_cancel=True, limiter=self._places
@@ -74,13 +76,14 @@ class Readers:
             connection = self._idle.pop()
         except IndexError:
             connection = open_reader(self._path, JOURNAL, self._vfs)
-        cursor = connection.cursor()
         try:
-            result = query(cursor)
+            with connection:  # a run whose state changed between two statements would be found twice, or never
+                cursor = connection.cursor()
+                result = query(cursor)
+                cursor.close(True)
         except apsw.Error as error:
             connection.close(True)
             raise JOURNAL.failure(error, self._path) from error
-        cursor.close(True)
         self._idle.append(connection)
         if self._closed:
             self._close_idle()

@@ -77,7 +77,8 @@ class Readers:
         except IndexError:
             connection = open_reader(self._path, JOURNAL, self._vfs)
         try:
-            with connection:  # a run whose state changed between two statements would be found twice, or never
+            # A run whose state changed between two statements would be found twice, or never.
+            with connection:
                 cursor = connection.cursor()
                 result = query(cursor)
                 cursor.close(True)

@@ -9,6 +9,7 @@ from aeond.domain.values import JsonObject
 from aeond.orchestration.answer.answerer import StepAnswerer
 from aeond.orchestration.answer.equations import Computes, computes_nothing
 from aeond.orchestration.budget.profiling import AdaptiveDepth
+from aeond.orchestration.context.file_search import FileSearch
 from aeond.orchestration.decision.constrained import ConstrainedDecisions
 from aeond.orchestration.decision.conversations.composing import Composer
 from aeond.orchestration.decision.decider import Decider
@@ -23,7 +24,12 @@ from aeond.orchestration.matching.text_ranking import TextRanking
 from aeond.orchestration.matching.tool_choice import ToolChoice
 from aeond.orchestration.phases import PhaseOrchestrator
 from aeond.orchestration.planning.planner import ModelPlanner
-from aeond.orchestration.prompts.answer_prompts import ANSWER_KNOWN, not_found_messages, results_messages
+from aeond.orchestration.prompts.answer_prompts import (
+    ANSWER_KNOWN,
+    not_found_messages,
+    results_messages,
+    search_messages,
+)
 from aeond.orchestration.prompts.coreference_prompts import REWRITINGS, Dependence, dependence_messages
 from aeond.orchestration.prompts.decision_prompts import REMOVAL, composing_opening
 from aeond.orchestration.prompts.fitting_prompts import EXACT, arguments_messages, fitting_messages
@@ -64,7 +70,7 @@ def phases_over(
         decisions_of(llm, supervisor, validator),
         llm,
         Offers(registry, invoker),
-        situations,
+        FileSearch(llm, situations),
         Composer(llm, invoker, validator, compute),
         compute=compute,
     )
@@ -121,6 +127,7 @@ def usual_openings(
         if asks:
             yield from (one.opening for one in (WANTED, EXTENT, PLACE, REMOVAL, NAMING, FACT_UPDATE))
             yield _fixed(not_found_messages("", (), ()))
+            yield _fixed(search_messages(""))
         yield Preamble(registry, validator).usual()
         yield _fixed(dependence_messages("", ""))
         yield from (

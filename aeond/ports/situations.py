@@ -16,6 +16,10 @@ class Situations(Protocol):
     async def observe(self, run: RunSnapshot) -> Situation:
         """The situation now. Bounded in entries and in time; a source that fails is left empty. Never raises."""
 
+    async def nearest(self, run: RunSnapshot, words: str) -> tuple[str, ...]:
+        """The files that the run's request is probably about, by what they share with it or with these words, the likeliest first. Bounded
+        and safe as `observe`."""
+
 
 @runtime_checkable
 class ProposesValues(Protocol):

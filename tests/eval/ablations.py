@@ -14,6 +14,7 @@ import pytest
 
 from aeond.capabilities.tools.relevance import related_lines
 from aeond.domain.tools import ToolSpec
+from aeond.orchestration.context.file_search import FileSearch
 from aeond.orchestration.decision import decider, next_action
 from aeond.orchestration.decision.conversations import composing, redirection, results_reply
 from aeond.orchestration.decision.conversations.composing import Composer
@@ -58,6 +59,7 @@ MECHANISMS: Final = {
     "report": Mechanism(AfterChange, "answer", ""),
     "lines": Mechanism(related_lines, "rank", (), plain=True),
     "nearest": Mechanism(Decider, "_reading", None, plain=True),
+    "words": Mechanism(FileSearch, "_words_of", ""),
     "undone": Mechanism(Redirection, "of_undone", None),
     "place": Mechanism(redirection, "place_of", ""),
     "part": Mechanism(next_action, "means_part", False),

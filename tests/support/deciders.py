@@ -1,13 +1,15 @@
 """A Decider over a scripted model, for tests of what it asks and chooses."""
 
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from aeond.capabilities.llm.adapters.scripted import Rule, Script, ScriptedLLM
 from aeond.capabilities.tools.registry import Registry
 from aeond.domain.runs.run import RunSnapshot
 from aeond.domain.runs.situations import Situation
 from aeond.domain.tools import CompositionView, ToolCall, ToolContext
+from aeond.orchestration.context.file_search import FileSearch
 from aeond.orchestration.decision.constrained import ConstrainedDecisions
 from aeond.orchestration.decision.conversations.composing import Composer
 from aeond.orchestration.decision.decider import Decider
@@ -26,6 +28,7 @@ IS_WANTED = "Say in one word what the person wants"
 FITTING = "Say which of the tools in view"
 EXACT = "A tool is at hand"
 ARGUMENTS = "Write the arguments of the tool's calls"
+SEARCHES = "A person looks for something in their own files"
 
 
 @dataclass
@@ -58,12 +61,16 @@ class WholeTool(SpecTool):
 
 @dataclass(frozen=True)
 class Seen:
-    """Situations that are always the same."""
+    """Situations that are always the same, with the files that are near by words which these have."""
 
     situation: Situation
+    near: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     async def observe(self, run: RunSnapshot) -> Situation:
         return self.situation
+
+    async def nearest(self, run: RunSnapshot, words: str) -> tuple[str, ...]:
+        return next((files for word, files in self.near.items() if word in words), ())
 
 
 def words(**given: float) -> dict[str, float]:
@@ -76,7 +83,9 @@ def unanswered(rules: tuple[Rule, ...]) -> tuple[Rule, ...]:
     """Rules for what the person does, for small talk, for the tool that fits and for whether an answer is wanted, if there are none."""
     given = {rule.contains for rule in rules}
     return tuple(
-        Rule(contains=one, text="?") for one in (INTENT, SMALL_TALK, FITTING, IS_WANTED) if one not in given
+        Rule(contains=one, text="?")
+        for one in (INTENT, SMALL_TALK, FITTING, IS_WANTED, SEARCHES)
+        if one not in given
     )
 
 
@@ -92,4 +101,6 @@ def decider_of(
     decisions = ConstrainedDecisions(llm, DecisionReading(Supervisor(llm, check), check))
     invoker = invoker or PlainInvoker({})
     composer = Composer(llm, invoker, check)
-    return Decider(lambda: decisions, llm, Offers(tools, invoker), Seen(situation), composer), llm
+    return Decider(
+        lambda: decisions, llm, Offers(tools, invoker), FileSearch(llm, Seen(situation)), composer
+    ), llm

@@ -101,6 +101,9 @@ class NoSituations:
     async def observe(self, run: RunSnapshot) -> Situation:
         return Situation()
 
+    async def nearest(self, run: RunSnapshot, words: str) -> tuple[str, ...]:
+        return ()
+
 
 class NoApprover:
     """The Approver of a daemon that cannot ask: it refuses every call."""

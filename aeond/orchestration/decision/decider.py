@@ -21,6 +21,7 @@ from aeond.domain.runs.situations import Situation
 from aeond.domain.tools import Effect, Recovery, ToolCall
 from aeond.frozen import frozen
 from aeond.orchestration.answer.equations import Computes, computes_nothing
+from aeond.orchestration.context.file_search import FileSearch
 from aeond.orchestration.context.new_files import names_file, names_new_file
 from aeond.orchestration.decision.conversations.composing import Composer
 from aeond.orchestration.decision.conversations.extent import AfterChange, order_of, question_of
@@ -61,7 +62,6 @@ from aeond.orchestration.prompts.answer_prompts import NOT_SHOWN
 from aeond.orchestration.prompts.decision_prompts import REPEATED
 from aeond.orchestration.prompts.fitting_prompts import NONE
 from aeond.ports import LLMAdapter, TextSink
-from aeond.ports.situations import Situations
 
 UNSUPPORTED: Final = 0.5  # confidence of an answer that rests on no result
 NOT_FULFILLED: Final = "the request was not carried out"
@@ -86,7 +86,7 @@ class Decider:
     models: Callable[[], DecisionModel]
     llm: LLMAdapter
     offers: Offers
-    situations: Situations
+    search: FileSearch
     composer: Composer
     subjects: Subjects = field(default_factory=Subjects)
     findings: LastRuns[str, str] = field(default_factory=LastRuns)
@@ -106,7 +106,7 @@ class Decider:
         return ResultsReply(self.llm, self.offers.selects, self.compute)
 
     async def choose(self, snapshot: RunSnapshot, grant: Grant, on_text: TextSink) -> Outcome[RouteChoice]:
-        situation = await self.situations.observe(snapshot)
+        situation = await self.search.situations.observe(snapshot)
         offer = await self.offers.first(snapshot, situation)
         asking = await self._asking(snapshot, situation, grant)
         shown = on_text if asking is snapshot else discard_text
@@ -127,7 +127,7 @@ class Decider:
                 return decided.failed(RouteChoice(Route.PLAN if offer.plan else Route.REPLY))
 
     async def evaluate(self, snapshot: RunSnapshot, grant: Grant) -> Outcome[Judgement]:
-        situation = await self.situations.observe(snapshot)
+        situation = await self.search.situations.observe(snapshot)
         offer = await self.offers.next(snapshot, situation) if may_go_on(snapshot) else Offer()
         fitting = await self._fitting(snapshot, offer, grant)
         rest = self.fitting.rest(snapshot) if offer.tool(fitting) is not None else None
@@ -139,10 +139,9 @@ class Decider:
         elif rest is not None and not snapshot.steps_in(StepState.FAILED, StepState.INVALID):
             offer = offer.without(fitting)  # all its calls that the request needs were made
         after = await self._after_change(snapshot, situation, offer, grant)
-        if isinstance(after, ToolCall):
-            return success(going_on(snapshot, after))
         if after:
-            return success(ended(snapshot, ANSWERED, after))
+            call = after if isinstance(after, ToolCall) else None
+            return success(going_on(snapshot, call) if call else ended(snapshot, ANSWERED, str(after)))
         whole, snapshot = snapshot, await self._asking(snapshot, situation, grant)
         looked = self._has_only_looked(snapshot)
         if looked and (call := self._reading(snapshot, situation, offer, named=True)) is not None:
@@ -156,6 +155,7 @@ class Decider:
             return await self._answered(whole, snapshot, situation, offer, found, grant)
         offer = changing or offer
         if reply == NOT_SHOWN and changing is None:
+            situation = await self.search.widened(snapshot, situation, grant)
             may_look = self._results.places(executed(snapshot)) < _LOOKS
             if may_look and (call := self._reading(snapshot, situation, offer)) is not None:
                 return success(going_on(snapshot, call))
@@ -221,6 +221,8 @@ class Decider:
                 view = situation.without_files() if talks else situation
                 if reply := await general_reply(self.llm, snapshot, view, grant, on_text):
                     return success(GiveAnswer(reply))
+            if from_view:
+                situation = await self.search.widened(snapshot, situation, grant)
             call = self._reading(snapshot, situation, offer) if from_view else None
             if call is not None and not names_new_file(snapshot, situation):
                 return success(CallTool(call))

@@ -87,6 +87,19 @@ _ANSWERED: Final = (
     (_BOAT, "what year is the boat from, and in which note is that?", "In boat.txt: it was built in 1988."),
     (_LOG, "Jak długo silnik pracował 3 lutego?", "12:30 - 10:02 = 2:28, czyli 2 godziny i 28 minut."),
 )
+_SEARCH_RULES: Final = """\
+A person looks for something in their own files, which are in English. Write the words of the request that name things, people and actions \
+in English, each with another word for it."""
+_SEARCHED: Final = (
+    ("wo steht nochmal, was ein Gast am Tag zahlt?", "guest, visitor; day, daily; pay, fee, price"),
+    ("¿a quién le presté la escalera?", "lend, lent, borrowed; ladder"),
+    ("Kiedy wygasa ubezpieczenie mojej łodzi?", "expire, valid until; insurance, policy; boat"),
+    ("which of my notes has the plumber in it", "plumber, heating, pipes"),
+    ("où ai-je noté la taille des voiles ?", "size, area; sail, sails"),
+    ("Wann muss das Rettungsfloß wieder zur Wartung?", "life raft, raft; maintenance, service, inspection"),
+    ("Ile kosztował nas nowy zamek do drzwi?", "cost, price; lock; door"),
+    ("quand est-ce que le voisin rend la remorque ?", "neighbour; return, give back; trailer"),
+)
 _NOT_FOUND_RULES: Final = """\
 A person asked for something that was looked for and not found. Say so in one short sentence, in the language of the request: what was \
 not found, where it was looked for, and which file is missing. Say nothing else."""
@@ -169,6 +182,11 @@ def results_messages(
         request_line(run.text),
     ]
     return conversation(_RESULTS_RULES, shots, "\n\n".join(part for part in parts if part))
+
+
+def search_messages(request: str) -> tuple[Message, ...]:
+    """Asks for the English words under which something may be noted that a person looks for."""
+    return conversation(_SEARCH_RULES, _SEARCHED, request)
 
 
 def not_found_messages(request: str, places: Sequence[str], missing: Sequence[str]) -> tuple[Message, ...]:

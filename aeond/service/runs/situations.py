@@ -2,7 +2,8 @@
 
 import logging
 import re
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Final
 
@@ -65,20 +66,17 @@ class ObservedSituations:
                 del self._seen[next(iter(self._seen))]
         return seen
 
+    async def nearest(self, run: RunSnapshot, words: str) -> tuple[str, ...]:
+        return (await self._view(run, f"{_about(run)}\n{words}")).nearest
+
     async def _observed(self, run: RunSnapshot) -> Situation:
-        view = WorkspaceView()
+        view = await self._view(run, _about(run))
         facts: Sequence[tuple[str, JsonValue]] = ()
         more_facts = memory_seen = False
         if run.request.tools is None:
-            with anyio.move_on_after(OBSERVE_SECONDS):
-                try:
-                    view = await self._views(run.workspace, MAX_FILES, _about(run))
-                    facts, more_facts = await self._facts(run)
-                    memory_seen = True
-                except AeondError as error:
-                    log.warning(
-                        "the situation is incomplete: %s", error.message, extra={"run_id": run.run_id}
-                    )
+            with anyio.move_on_after(OBSERVE_SECONDS), _incomplete_if_failing(run):
+                facts, more_facts = await self._facts(run)
+                memory_seen = True
         return Situation(
             self._time(),
             view.files,
@@ -91,6 +89,13 @@ class ObservedSituations:
             view.largest,
             view.nearest,
         )
+
+    async def _view(self, run: RunSnapshot, near: str) -> WorkspaceView:
+        view = WorkspaceView()
+        if run.request.tools is None:
+            with anyio.move_on_after(OBSERVE_SECONDS), _incomplete_if_failing(run):
+                view = await self._views(run.workspace, MAX_FILES, near)
+        return view
 
     async def _facts(self, run: RunSnapshot) -> tuple[Sequence[tuple[str, JsonValue]], bool]:
         memory = self._memories.of(run.request.owner.uid)
@@ -107,6 +112,14 @@ class ObservedSituations:
         now = datetime.fromtimestamp(self._clock.time(), UTC).astimezone()
         day = f"{_WEEKDAYS[now.weekday()]} {now.day} {_MONTHS[now.month - 1]} {now.year}"
         return f"{day}, {now.hour:02d}:{now.minute:02d}"
+
+
+@contextmanager
+def _incomplete_if_failing(run: RunSnapshot) -> Iterator[None]:
+    try:
+        yield
+    except AeondError as error:
+        log.warning("the situation is incomplete: %s", error.message, extra={"run_id": run.run_id})
 
 
 def _about(run: RunSnapshot) -> str:

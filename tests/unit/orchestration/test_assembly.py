@@ -14,7 +14,12 @@ from aeond.orchestration.decision.constrained import ConstrainedDecisions
 from aeond.orchestration.decision.native import NativeDecisions
 from aeond.orchestration.decision.reading import DecisionReading
 from aeond.orchestration.matching.text_ranking import TextRanking
-from aeond.orchestration.prompts.answer_prompts import ANSWER_KNOWN, not_found_messages, results_messages
+from aeond.orchestration.prompts.answer_prompts import (
+    ANSWER_KNOWN,
+    not_found_messages,
+    results_messages,
+    search_messages,
+)
 from aeond.orchestration.prompts.coreference_prompts import REWRITINGS, dependence_messages
 from aeond.orchestration.prompts.decision_prompts import REMOVAL, composing_opening
 from aeond.orchestration.prompts.fitting_prompts import EXACT, arguments_messages, fitting_messages
@@ -107,6 +112,7 @@ def test_prompts_of_a_run_begin_as_the_warm_up_reads_them() -> None:
         NAMING.messages("a", "c", "b")[:-1],
         FACT_UPDATE.messages("a = c", "b")[:-1],
         not_found_messages("b", ("a",), ())[:-1],
+        search_messages("b")[:-1],
         Preamble(tools, check).messages(run),
         *(messages[:-1] for messages in questions),
     )

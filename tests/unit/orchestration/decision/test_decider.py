@@ -14,7 +14,7 @@ from aeond.domain.tools import Composition, CompositionView, Effect, Recovery, T
 from aeond.orchestration.decision.decider import Decider
 from aeond.orchestration.interfaces import Judgement, RouteChoice
 from aeond.orchestration.prompts.decision_prompts import FOUND
-from tests.support.deciders import INTENT, IS_WANTED, Composing, WholeTool, decider_of, words
+from tests.support.deciders import INTENT, IS_WANTED, SEARCHES, Composing, Seen, WholeTool, decider_of, words
 from tests.support.judging import after_pass, ran
 from tests.support.strategy import LOOK, STORE, TEXT, calls, grant, registry, run_of, spec
 
@@ -90,6 +90,29 @@ async def test_the_file_that_a_question_is_about_is_read_at_once() -> None:
     assert await first_call(near, change) == other
     assert await first_call(near, question, "Who is it, for names.txt?") == other
     assert await first_call(near, question, extra=STORE) == other
+
+
+async def test_a_question_that_shares_no_word_with_a_file_finds_it_by_words_of_the_model() -> None:
+    """The file is read without a decision, and the next one is found by the same words."""
+    searched = Rule(contains=SEARCHES, text="boat, ship")
+    rules = (
+        searched,
+        Rule(contains="Say in one word what a request", text="?", likely={"files": -0.1, "do": -3.0}),
+        Rule(contains="from what is shown above it", text="?"),
+    )
+    tools = Registry()
+    tools.register(WholeTool(replace(LOOK, candidates=("path",))))
+    files = Situation(files=(("a.txt", "Ida"), ("b.txt", "Otto")))
+    decider, llm = decider_of(rules, tools, files, Composing({}, ("a.txt", "b.txt")))
+    near = Seen(files, {"boat": ("b.txt", "a.txt")})
+    decider = replace(decider, search=replace(decider.search, situations=near))
+    chosen = await decider.choose(run_of(request="Wer?"), grant(10), lambda _: None)
+    assert chosen.value.tool_call == ToolCall("look", {"path": "b.txt"})
+    first = ran(calls("s1", "look", path="b.txt"), output="Ida")
+    judged = (await decider.evaluate(replace(after_pass(1, first), resolved_text="Wer?"), grant(10))).value
+    assert judged.actions[0].step is not None
+    assert judged.actions[0].step.tool_call == ToolCall("look", {"path": "a.txt"})
+    assert sum(SEARCHES in str(one.messages[0].content) for one in llm.requests) == 1
 
 
 async def first_call(

@@ -16,9 +16,9 @@ RUN = RunSnapshot("r1", request=RunRequest("Where is fact 7?"))
 def situations(memory: InMemoryMemory, *names: str, clock: ManualClock | None = None) -> ObservedSituations:
     async def view(workspace: str, most: int, near: str) -> WorkspaceView:
         listed = tuple((name, name.upper()) for name in sorted(names[:most]))
-        return WorkspaceView(
-            listed, len(names) > most, (("a.txt:1", near),), names[0] if names else "", "b.txt"
-        )
+        newest = names[0] if names else ""
+        lines = (("a.txt:1", near),)
+        return WorkspaceView(listed, len(names) > most, lines, newest, "b.txt", (f"near {near}",))
 
     return ObservedSituations(clock or ManualClock(), memory, view)
 
@@ -111,6 +111,13 @@ async def test_a_child_run_sees_only_the_time() -> None:
     await memory.write("gate", 7)
     seen = await situations(memory, "a.txt").observe(replace(RUN, request=replace(RUN.request, tools=())))
     assert (seen.files, seen.facts) == ((), ())
+
+
+async def test_files_may_be_sought_by_other_words() -> None:
+    """The nearest files are then those by the request and these words, for a run that may use files."""
+    observed = situations(InMemoryMemory(), "a.txt")
+    assert await observed.nearest(RUN, "gate") == ("near Where is fact 7?\ngate",)
+    assert await observed.nearest(replace(RUN, request=replace(RUN.request, tools=())), "gate") == ()
 
 
 async def test_a_source_that_fails_is_left_out() -> None:

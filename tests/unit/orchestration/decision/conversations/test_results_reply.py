@@ -89,7 +89,10 @@ async def test_an_answer_names_the_files_that_it_comes_from() -> None:
         ("At gate 77.", "At gate 77."),
     ):
         subject, _ = decider(reply)
-        subject = replace(subject, situations=Seen(replace(SITUATION, facts=(("gate", 77),))))
+        subject = replace(
+            subject,
+            search=replace(subject.search, situations=Seen(replace(SITUATION, facts=(("gate", 77),)))),
+        )
         assert await answer(subject, asked(built, AGAIN, request="When was Ida built?")) == expected
     subject, _ = decider("In 1988.")
     assert (

@@ -22,7 +22,6 @@ from aeond.orchestration.decision.conversations.extent import AfterChange
 from aeond.orchestration.decision.conversations.fitting import FittingTools
 from aeond.orchestration.decision.conversations.redirection import Redirection
 from aeond.orchestration.decision.conversations.subject import Subject, Subjects
-from aeond.orchestration.decision.decider import Decider
 
 _ACTED: ContextVar[set[str] | None] = ContextVar("acted", default=None)
 _judged: Final[list[set[str]]] = []
@@ -58,7 +57,7 @@ MECHANISMS: Final = {
     "update": Mechanism(composing, "overwrites", False),
     "report": Mechanism(AfterChange, "answer", ""),
     "lines": Mechanism(related_lines, "rank", (), plain=True),
-    "nearest": Mechanism(Decider, "_reading", None, plain=True),
+    "nearest": Mechanism(decider, "reading_of", None, plain=True),
     "words": Mechanism(FileSearch, "_words_of", ""),
     "undone": Mechanism(Redirection, "of_undone", None),
     "place": Mechanism(redirection, "place_of", ""),

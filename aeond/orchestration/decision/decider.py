@@ -22,7 +22,7 @@ from aeond.domain.tools import Effect, Recovery, ToolCall
 from aeond.frozen import frozen
 from aeond.orchestration.answer.equations import Computes, computes_nothing
 from aeond.orchestration.context.file_search import FileSearch
-from aeond.orchestration.context.new_files import names_file, names_new_file
+from aeond.orchestration.context.new_files import names_new_file
 from aeond.orchestration.decision.conversations.composing import Composer
 from aeond.orchestration.decision.conversations.extent import AfterChange, order_of, question_of
 from aeond.orchestration.decision.conversations.fitting import FittingTools
@@ -45,7 +45,7 @@ from aeond.orchestration.decision.interfaces import (
     Offer,
 )
 from aeond.orchestration.decision.next_action import NextAction
-from aeond.orchestration.decision.offers import Offers
+from aeond.orchestration.decision.offers import Offers, reading_of
 from aeond.orchestration.decision.results import (
     MAX_RESULT_CHARS,
     ended,
@@ -144,7 +144,7 @@ class Decider:
             return success(going_on(snapshot, call) if call else ended(snapshot, ANSWERED, str(after)))
         whole, snapshot = snapshot, await self._asking(snapshot, situation, grant)
         looked = self._has_only_looked(snapshot)
-        if looked and (call := self._reading(snapshot, situation, offer, named=True)) is not None:
+        if looked and (call := reading_of(snapshot, situation, offer, named=True)) is not None:
             return success(going_on(snapshot, call))
         if looked and (call := await self._action.selection(snapshot, situation, offer, grant)) is not None:
             return success(going_on(snapshot, call))
@@ -157,7 +157,7 @@ class Decider:
         if reply == NOT_SHOWN and changing is None:
             situation = await self.search.widened(snapshot, situation, grant)
             may_look = self._results.places(executed(snapshot)) < _LOOKS
-            if may_look and (call := self._reading(snapshot, situation, offer)) is not None:
+            if may_look and (call := reading_of(snapshot, situation, offer)) is not None:
                 return success(going_on(snapshot, call))
             elsewhere = offer.elsewhere([step.step.tool_call for step in executed(snapshot)])
             may_look = may_look and bool(elsewhere.tools)
@@ -198,7 +198,8 @@ class Decider:
 
         General knowledge is then answered in a separate conversation, a calculation is made by a tool that computes, and the file
         that a question is probably about is read: at once, unless other tools might know what is asked for, or, the first two, in
-        place of an answer. An answer that does not suit the subject is decided again (`Redirection`). One that was to come from what
+        place of an answer. A question that is near no file is answered from remembered facts if they show it, and else searched for by
+        other words (`FileSearch`). An answer that does not suit the subject is decided again (`Redirection`). One that was to come from what
         is in view, or after a look, is given from there; what the decision has begun to answer is not needed for it.
         """
         if not self._redirection.can_ask(grant):
@@ -221,9 +222,12 @@ class Decider:
                 view = situation.without_files() if talks else situation
                 if reply := await general_reply(self.llm, snapshot, view, grant, on_text):
                     return success(GiveAnswer(reply))
-            if from_view:
+            if from_view and not situation.nearest:
+                if known := await self._results.from_view(snapshot, situation, grant):
+                    on_text(known)
+                    return success(GiveAnswer(known))
                 situation = await self.search.widened(snapshot, situation, grant)
-            call = self._reading(snapshot, situation, offer) if from_view else None
+            call = reading_of(snapshot, situation, offer) if from_view else None
             if call is not None and not names_new_file(snapshot, situation):
                 return success(CallTool(call))
             suited = await self._redirection.of_intent(subject, offer, snapshot, situation, grant)
@@ -292,18 +296,6 @@ class Decider:
             and steps[-1].state is StepState.SUCCEEDED
             and all(self.offers.looks(step.step.tool_call) for step in steps)
         )
-
-    def _reading(
-        self, snapshot: RunSnapshot, situation: Situation, offer: Offer, *, named: bool = False
-    ) -> ToolCall | None:
-        """The call that reads the nearest file that no step was about, or of those that the request names; None where other tools might
-        know what is asked for."""
-        made = [step.step.tool_call for step in executed(snapshot)]
-        seen = [value for call in made if call is not None for value in call.arguments.values()]
-        unread = [path for path in situation.nearest if path not in seen]
-        if named:
-            unread = [path for path in unread if names_file(snapshot, path)]
-        return offer.reading(unread[0]) if unread and not offer.has_others else None
 
     async def _reply_from_results(self, snapshot: RunSnapshot, situation: Situation, grant: Grant) -> str:
         """The answer from the results alone, where a change is not surely all that was wanted; NOT_SHOWN if they may not show it, "" for

@@ -10,8 +10,10 @@ from aeond.domain.runs.run import RunSnapshot
 from aeond.domain.runs.situations import Situation
 from aeond.domain.tools import Effect, ToolCall, ToolSpec
 from aeond.frozen import frozen
+from aeond.orchestration.context.new_files import names_file
 from aeond.orchestration.context.statements import gives_operands
 from aeond.orchestration.decision.interfaces import Offer, acts_here, looks_here
+from aeond.orchestration.decision.results import executed
 from aeond.orchestration.decision.schema import ANSWER, CANNOT, MAX_VALUES, PLAN
 from aeond.orchestration.execution.tool_visibility import offered_tools, usual_tools
 from aeond.ports import ToolInvoker, ToolRegistry
@@ -136,3 +138,16 @@ def _uncovered(specs: tuple[ToolSpec, ...], situation: Situation) -> tuple[ToolS
 
 def _choosable(specs: tuple[ToolSpec, ...]) -> tuple[ToolSpec, ...]:
     return tuple(spec for spec in specs if spec.name not in _RESERVED)
+
+
+def reading_of(
+    run: RunSnapshot, situation: Situation, offer: Offer, *, named: bool = False
+) -> ToolCall | None:
+    """The call that reads the nearest file that no step was about, or of those that the request names; None where other tools might
+    know what is asked for."""
+    made = [step.step.tool_call for step in executed(run)]
+    seen = [value for call in made if call is not None for value in call.arguments.values()]
+    unread = [path for path in situation.nearest if path not in seen]
+    if named:
+        unread = [path for path in unread if names_file(run, path)]
+    return offer.reading(unread[0]) if unread and not offer.has_others else None

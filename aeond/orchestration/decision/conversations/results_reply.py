@@ -86,6 +86,12 @@ class ResultsReply:
             return reply
         return await self._reply(run, situation, whole, grant)
 
+    async def from_view(self, run: RunSnapshot, situation: Situation, grant: Grant) -> str:
+        """The answer from remembered facts and what was said before, for a call of the grant; "" if there is neither, or they may not
+        show it."""
+        reply = await self._reply(run, situation, (), grant) if situation.facts or run.context else ""
+        return "" if reply == NOT_SHOWN else reply
+
     async def besides(
         self, run: RunSnapshot, situation: Situation, report: str, looks: Sequence[StepSnapshot], grant: Grant
     ) -> str:

@@ -115,6 +115,30 @@ async def test_a_question_that_shares_no_word_with_a_file_finds_it_by_words_of_t
     assert sum(SEARCHES in str(one.messages[0].content) for one in llm.requests) == 1
 
 
+async def test_a_question_near_no_file_is_answered_from_facts_that_show_it() -> None:
+    """What is remembered is answered at once, without a look into files; where it is not shown, the files are searched."""
+
+    async def chosen_for(shown: str) -> RouteChoice:
+        rules = (
+            Rule(contains=SEARCHES, text="boat"),
+            Rule(contains="Say in one word what a request", text="?", likely={"files": -0.1, "do": -3.0}),
+            Rule(contains="from what is shown above it", text=shown),
+        )
+        tools = Registry()
+        tools.register(WholeTool(replace(LOOK, candidates=("path",))))
+        remembered = Situation(files=(("a.txt", "Ida"),), facts=(("berth", 15),))
+        decider, _ = decider_of(rules, tools, remembered, Composing({}, ("a.txt",)))
+        near = Seen(remembered, {"boat": ("a.txt",)})
+        decider = replace(decider, search=replace(decider.search, situations=near))
+        return (await decider.choose(run_of(request="Wo?"), grant(10), lambda _: None)).value
+
+    answered = await chosen_for("Berth 15.")
+    assert (answered.route, answered.answer) != (Route.DIRECT, None)
+    assert answered.answer is not None
+    assert answered.answer.text == "Berth 15."
+    assert (await chosen_for("?")).tool_call == ToolCall("look", {"path": "a.txt"})
+
+
 async def first_call(
     situation: Situation, likely: dict[str, float], request: str = "Who?", extra: ToolSpec | None = None
 ) -> ToolCall | None:

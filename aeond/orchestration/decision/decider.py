@@ -155,8 +155,9 @@ class Decider:
             return await self._answered(whole, snapshot, situation, offer, found, grant)
         offer = changing or offer
         if reply == NOT_SHOWN and changing is None:
-            situation = await self.search.widened(snapshot, situation, grant)
             may_look = self._results.places(executed(snapshot)) < _LOOKS
+            if may_look and not offer.has_others:
+                situation = await self.search.widened(snapshot, situation, grant)
             if may_look and (call := reading_of(snapshot, situation, offer)) is not None:
                 return success(going_on(snapshot, call))
             elsewhere = offer.elsewhere([step.step.tool_call for step in executed(snapshot)])

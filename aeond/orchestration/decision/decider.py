@@ -224,7 +224,7 @@ class Decider:
                 if reply := await general_reply(self.llm, snapshot, view, grant, on_text):
                     return success(GiveAnswer(reply))
             if from_view and not situation.nearest:
-                if known := await self._results.from_view(snapshot, situation, grant):
+                if known := await self._results.from_memory(snapshot, situation, grant):
                     on_text(known)
                     return success(GiveAnswer(known))
                 situation = await self.search.widened(snapshot, situation, grant)

@@ -86,10 +86,12 @@ class ResultsReply:
             return reply
         return await self._reply(run, situation, whole, grant)
 
-    async def from_view(self, run: RunSnapshot, situation: Situation, grant: Grant) -> str:
+    async def from_memory(self, run: RunSnapshot, situation: Situation, grant: Grant) -> str:
         """The answer from remembered facts and what was said before, for a call of the grant; "" if there is neither, or they may not
-        show it."""
-        reply = await self._reply(run, situation, (), grant) if situation.facts or run.context else ""
+        show it. No names of files are in view: a small model answers with one."""
+        if not situation.facts and not run.context:
+            return ""
+        reply = await self._reply(run, situation.without_files(), (), grant)
         return "" if reply == NOT_SHOWN else reply
 
     async def besides(

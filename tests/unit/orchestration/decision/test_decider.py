@@ -127,10 +127,16 @@ async def test_a_question_near_no_file_is_answered_from_facts_that_show_it() -> 
         tools = Registry()
         tools.register(WholeTool(replace(LOOK, candidates=("path",))))
         remembered = Situation(files=(("a.txt", "Ida"),), facts=(("berth", 15),))
-        decider, _ = decider_of(rules, tools, remembered, Composing({}, ("a.txt",)))
+        decider, llm = decider_of(rules, tools, remembered, Composing({}, ("a.txt",)))
         near = Seen(remembered, {"boat": ("a.txt",)})
         decider = replace(decider, search=replace(decider.search, situations=near))
-        return (await decider.choose(run_of(request="Wo?"), grant(10), lambda _: None)).value
+        chosen = (await decider.choose(run_of(request="Wo?"), grant(10), lambda _: None)).value
+        (asked,) = (
+            one for one in llm.requests if "from what is shown above it" in str(one.messages[0].content)
+        )
+        assert "berth" in str(asked.messages[-1].content)
+        assert "a.txt" not in str(asked.messages[-1].content)
+        return chosen
 
     answered = await chosen_for("Berth 15.")
     assert (answered.route, answered.answer) != (Route.DIRECT, None)

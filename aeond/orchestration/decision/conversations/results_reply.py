@@ -45,6 +45,7 @@ REPLY_SECONDS: Final = 300.0
 _WORD_CHARS: Final = 4
 _NUMBER_CHARS: Final = 2
 _DOUBTFUL_FROM: Final = -3.0  # log-odds of NOT_SHOWN against any answer
+_DOUBTFUL_UNSEEN_FROM: Final = -7.0  # the same, where nothing was looked up
 
 
 @frozen
@@ -151,7 +152,8 @@ async def results_reply(
     answered = (await BudgetedLLM(llm, grant).stream(request, discard_text)).value
     if answered is None or is_cut(answered):
         return ""
-    may_not_show = log_odds(answered.likely, _begins, NOT_SHOWN) >= _DOUBTFUL_FROM
+    doubtful_from = _DOUBTFUL_FROM if steps or above else _DOUBTFUL_UNSEEN_FROM
+    may_not_show = log_odds(answered.likely, _begins, NOT_SHOWN) >= doubtful_from
     return NOT_SHOWN if may_not_show or answered.text.startswith(NOT_SHOWN) else answered.text.strip()
 
 

@@ -116,13 +116,13 @@ async def test_a_question_that_shares_no_word_with_a_file_finds_it_by_words_of_t
 
 
 async def test_a_question_near_no_file_is_answered_from_facts_that_show_it() -> None:
-    """What is remembered is answered at once, without a look into files; where it is not shown, the files are searched."""
+    """What is remembered is answered at once, without a look into files; where it is not surely shown, the files are searched."""
 
-    async def chosen_for(shown: str) -> RouteChoice:
+    async def chosen_for(shown: str, not_shown: float = -20.0) -> RouteChoice:
         rules = (
             Rule(contains=SEARCHES, text="boat"),
             Rule(contains="Say in one word what a request", text="?", likely={"files": -0.1, "do": -3.0}),
-            Rule(contains="from what is shown above it", text=shown),
+            Rule(contains="from what is shown above it", text=shown, likely={"?": not_shown, "Berth": -0.1}),
         )
         tools = Registry()
         tools.register(WholeTool(replace(LOOK, candidates=("path",))))
@@ -142,7 +142,9 @@ async def test_a_question_near_no_file_is_answered_from_facts_that_show_it() -> 
     assert (answered.route, answered.answer) != (Route.DIRECT, None)
     assert answered.answer is not None
     assert answered.answer.text == "Berth 15."
-    assert (await chosen_for("?")).tool_call == ToolCall("look", {"path": "a.txt"})
+    look = ToolCall("look", {"path": "a.txt"})
+    assert (await chosen_for("?")).tool_call == look
+    assert (await chosen_for("Berth 15.", not_shown=-5.0)).tool_call == look
 
 
 async def first_call(

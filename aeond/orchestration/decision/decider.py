@@ -139,9 +139,10 @@ class Decider:
         elif rest is not None and not snapshot.steps_in(StepState.FAILED, StepState.INVALID):
             offer = offer.without(fitting)  # all its calls that the request needs were made
         after = await self._after_change(snapshot, situation, offer, grant)
+        if isinstance(after, ToolCall):
+            return success(going_on(snapshot, after))
         if after:
-            call = after if isinstance(after, ToolCall) else None
-            return success(going_on(snapshot, call) if call else ended(snapshot, ANSWERED, str(after)))
+            return success(ended(snapshot, ANSWERED, after))
         whole, snapshot = snapshot, await self._asking(snapshot, situation, grant)
         looked = self._has_only_looked(snapshot)
         if looked and (call := reading_of(snapshot, situation, offer, named=True)) is not None:

@@ -67,14 +67,18 @@ class ObservedSituations:
         return seen
 
     async def nearest(self, run: RunSnapshot, words: str) -> tuple[str, ...]:
-        return (await self._view(run, f"{_about(run)}\n{words}")).nearest
+        if run.request.tools is None:
+            with _bounded(run):
+                return (await self._views(run.workspace, MAX_FILES, f"{_about(run)}\n{words}")).nearest
+        return ()
 
     async def _observed(self, run: RunSnapshot) -> Situation:
-        view = await self._view(run, _about(run))
+        view = WorkspaceView()
         facts: Sequence[tuple[str, JsonValue]] = ()
         more_facts = memory_seen = False
         if run.request.tools is None:
-            with anyio.move_on_after(OBSERVE_SECONDS), _incomplete_if_failing(run):
+            with _bounded(run):
+                view = await self._views(run.workspace, MAX_FILES, _about(run))
                 facts, more_facts = await self._facts(run)
                 memory_seen = True
         return Situation(
@@ -89,13 +93,6 @@ class ObservedSituations:
             view.largest,
             view.nearest,
         )
-
-    async def _view(self, run: RunSnapshot, near: str) -> WorkspaceView:
-        view = WorkspaceView()
-        if run.request.tools is None:
-            with anyio.move_on_after(OBSERVE_SECONDS), _incomplete_if_failing(run):
-                view = await self._views(run.workspace, MAX_FILES, near)
-        return view
 
     async def _facts(self, run: RunSnapshot) -> tuple[Sequence[tuple[str, JsonValue]], bool]:
         memory = self._memories.of(run.request.owner.uid)
@@ -115,11 +112,13 @@ class ObservedSituations:
 
 
 @contextmanager
-def _incomplete_if_failing(run: RunSnapshot) -> Iterator[None]:
-    try:
-        yield
-    except AeondError as error:
-        log.warning("the situation is incomplete: %s", error.message, extra={"run_id": run.run_id})
+def _bounded(run: RunSnapshot) -> Iterator[None]:
+    """Gives up after OBSERVE_SECONDS, and where a source fails."""
+    with anyio.move_on_after(OBSERVE_SECONDS):
+        try:
+            yield
+        except AeondError as error:
+            log.warning("the situation is incomplete: %s", error.message, extra={"run_id": run.run_id})
 
 
 def _about(run: RunSnapshot) -> str:

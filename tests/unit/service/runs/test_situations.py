@@ -132,6 +132,15 @@ async def test_a_source_that_fails_is_left_out() -> None:
     assert (await situations(Broken(), "a.txt").observe(RUN)).facts == ()
 
 
+async def test_no_file_is_near_in_a_workspace_that_cannot_be_read() -> None:
+    """A search by other words finds nothing there, and does not fail."""
+
+    async def view(workspace: str, most: int, near: str) -> WorkspaceView:
+        raise StoreError("the disk is gone")
+
+    assert await ObservedSituations(ManualClock(), InMemoryMemory(), view).nearest(RUN, "gate") == ()
+
+
 async def test_only_the_facts_of_the_runs_user_are_in_view() -> None:
     """A prompt never shows what another user had remembered."""
     memory = InMemoryMemory()

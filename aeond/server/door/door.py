@@ -28,6 +28,7 @@ from aeond.errors import AeondError
 from aeond.server.door.access_control import AccessRule, Peer, peer_of
 from aeond.server.door.callers import Callers
 from aeond.server.door.http2_filter import Http2Filter
+from aeond.server.door.listening import BACKLOG
 from aeond.server.door.proxying import Scratch, splice
 from aeond.server.door.refusal import PREFACE, receive_exactly, refuse
 from aeond.server.statuses import status_of
@@ -80,23 +81,24 @@ class Door:
             connections.cancel_scope.cancel()
 
     async def _accept(self, connections: anyio.abc.TaskGroup) -> None:
-        """Accepts until cancelled. A connection that was not accepted by then stays in the queue of the listener, for
-        the next daemon; `loop.sock_accept` of Python 3.11 takes it out and fails when both happen at once.
+        """Accepts until cancelled, each time all that wait: a client that finds the queue full gets an error. A
+        connection that was not accepted by then stays in the queue of the listener, for the next daemon;
+        `loop.sock_accept` of Python 3.11 takes it out and fails when both happen at once.
         """
         while True:
             await anyio.wait_readable(self._listener)
             try:
-                connection, _ = self._listener.accept()
+                for _ in range(BACKLOG):
+                    connection, _ = self._listener.accept()
+                    connection.setblocking(False)
+                    connections.start_soon(self._welcome, connection)
             except (BlockingIOError, ConnectionError):
-                continue
+                pass  # no further one waits, or one is gone
             except OSError as error:
                 if error.errno not in _OUT_OF_ROOM:
                     raise
                 log.warning("cannot accept more connections: %s", error.strerror)
                 await anyio.sleep(FULL_PAUSE_SECONDS)
-            else:
-                connection.setblocking(False)
-                connections.start_soon(self._welcome, connection)
 
     async def _welcome(self, connection: socket.socket) -> None:
         """Checks one connection and serves it until it closes."""

@@ -2,11 +2,12 @@ import asyncio
 import os
 import socket
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 import anyio
+import anyio.lowlevel
 import grpc
 import pytest
 
@@ -17,7 +18,7 @@ from aeond.server.door import door as door_module
 from aeond.server.door.access_control import AccessRule, Peer, peer_of
 from aeond.server.door.callers import Callers
 from aeond.server.door.door import Door
-from aeond.server.door.listening import bound_socket
+from aeond.server.door.listening import BACKLOG, bound_socket
 from tests.support.api_world import DEADLINE_SECONDS, Stubs, api_world, refused
 from tests.support.http2_frames import PREFACE, conversation
 from tests.support.surfaces import wait_until
@@ -105,6 +106,31 @@ async def test_a_call_past_the_door_is_refused(tmp_path: Path) -> None:
                 refused(grpc.StatusCode.PERMISSION_DENIED, "NOT_THROUGH_DOOR"),
             ):
                 await Stubs(channel).daemon.GetStatus(STATUS)
+
+
+async def test_all_connections_that_wait_are_accepted_at_once(tmp_path: Path) -> None:
+    """A full queue of connections is empty again after few turns of the event loop, so that clients that come
+    in crowds find room.
+    """
+    with (
+        anyio.fail_after(DEADLINE_SECONDS),
+        bound_socket(tmp_path / "a.sock") as listener,
+        ExitStack() as stack,
+    ):
+        door = Door(
+            listener,
+            tmp_path / "none.sock",
+            AccessRule(max_connections=BACKLOG, max_connections_per_user=BACKLOG),
+            Callers(),
+        )
+        async with door.opened():
+            for _ in range(BACKLOG):
+                client = stack.enter_context(socket.socket(socket.AF_UNIX))
+                client.setblocking(False)
+                client.connect(str(tmp_path / "a.sock"))
+            for _ in range(5):
+                await anyio.lowlevel.checkpoint()
+            assert door.connections == BACKLOG
 
 
 async def test_a_user_that_is_not_allowed_reads_why(tmp_path: Path) -> None:

@@ -298,7 +298,8 @@ def _engine_setup(options: argparse.Namespace) -> int:
 
     config, paths = _configured(options)
     if options.native:
-        return set_up_native((options.path or paths.native_build).absolute(), again=options.again)
+        folder = (options.path or paths.native_build).absolute()
+        return set_up_native(folder, (paths.models_dir, *paths.own_models_dirs), again=options.again)
     code = set_up((options.path or paths.engine_environment).absolute(), cpu=options.cpu, again=options.again)
     if code is Exit.OK and config.embedding.enabled and config.embedding.fetch:
         from aeond.daemon.compose.embedding import embedding_files

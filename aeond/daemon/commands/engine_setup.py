@@ -75,9 +75,9 @@ def set_up(folder: Path, *, cpu: bool, again: bool) -> Exit:
     return Exit.OK
 
 
-def set_up_native(folder: Path, *, again: bool) -> Exit:
-    """Builds llama.cpp for this processor in `folder` unless it is there; PROBLEM, with the reason, on failure: the
-    daemon then goes on with the installed wheel."""
+def set_up_native(folder: Path, models: Sequence[Path], *, again: bool) -> Exit:
+    """Builds llama.cpp for this processor in `folder` unless it is there, and tries it with a model in the folders `models`; PROBLEM, with the
+    reason, on failure: the daemon then goes on with the installed wheel."""
     if not again and native_engine.usable(folder):
         print(f"llama.cpp for this processor is ready in {folder}")
         return Exit.OK
@@ -85,7 +85,7 @@ def set_up_native(folder: Path, *, again: bool) -> Exit:
         f"Building llama.cpp for this processor in {folder}: this takes about 15 minutes of a core",
         flush=True,
     )
-    if problem := _native_problem(folder):
+    if problem := _native_problem(folder, models):
         print(f"aeond: {problem} The daemon keeps using the installed build.", file=sys.stderr)
         return Exit.PROBLEM
     native_engine.write_mark(folder)
@@ -93,20 +93,19 @@ def set_up_native(folder: Path, *, again: bool) -> Exit:
     return Exit.OK
 
 
-def _native_problem(folder: Path) -> str:
-    """Builds it: the error, or ""."""
+def _native_problem(folder: Path, models: Sequence[Path]) -> str:
+    """Builds and tries it: the error, or ""."""
     if missing := native_engine.missing_tools():
         return f"the build needs Debian packages that are missing: apt-get install {' '.join(missing)}."
     if problem := room_problem(folder, NATIVE_GIB, "model.native_build"):
         return problem
     if problem := folder_problem(folder, native_engine.BUILT):
         return problem
-    if run_shown(
-        native_engine.build_command(folder), native_engine.build_environment(os.environ), shown=ShownPercent()
-    ):
+    environment = native_engine.build_environment(folder, os.environ)
+    if run_shown(native_engine.build_command(folder), environment, shown=ShownPercent()):
         return "llama.cpp could not be built; see the lines above."
-    if run_shown(native_engine.check_command(folder), installer_environment()):
-        return "the build cannot be loaded; see the lines above."
+    if run_shown(native_engine.check_command(folder, models), installer_environment()):
+        return "the build does not work on this machine; see the lines above."
     return ""
 
 

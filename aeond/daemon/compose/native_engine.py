@@ -8,6 +8,7 @@ processor it could end with an illegal instruction, so it is then not used, and 
 import hashlib
 import json
 import platform
+import shlex
 import shutil
 import sys
 import sysconfig
@@ -31,6 +32,24 @@ CMAKE: Final = {
     "LLAMA_BUILD_EXAMPLES": "OFF",
     "LLAMA_BUILD_APP": "OFF",
 }
+# The ldtilecfg of GCC says that it reads 8 of its 64 bytes: the compiler then leaves out what sets the others, and the first
+# tile instruction ends the engine (https://github.com/ggml-org/llama.cpp/pull/26954).
+HEADER: Final = "whole_tile_config.h"
+_HEADER_TEXT: Final = """\
+#ifdef __AMX_TILE__
+#include <immintrin.h>
+#define _tile_loadconfig(config) __asm__ volatile("ldtilecfg\\t%X0" ::"m"(*(const char(*)[64])(config)))
+#endif
+"""
+_CHECK: Final = """\
+import sys
+sys.path.insert(0, sys.argv[1])
+import xllamacpp
+parameters = xllamacpp.CommonParams()
+for parameters.model.path in sys.argv[2:]:
+    parameters.n_ctx = 512
+    xllamacpp.Server(parameters).handle_completions({"prompt": "1 2 3 4 " * 20, "max_tokens": 1})
+"""
 
 
 def mark(cpu_info: Path = CPU_INFO) -> Mapping[str, str]:
@@ -94,13 +113,22 @@ def build_command(folder: Path) -> Sequence[str]:
     return [sys.executable, "-m", "pip", "install", "--verbose", *options, wanted]
 
 
-def build_environment(own: Mapping[str, str]) -> dict[str, str]:
-    """The environment of that command."""
+def build_environment(folder: Path, own: Mapping[str, str]) -> dict[str, str]:
+    """The environment of that command; writes the header that each source includes into the folder."""
+    header = folder.absolute() / HEADER
+    header.write_text(_HEADER_TEXT, encoding="utf-8")
     flags = " ".join(f"-D{name}={value}" for name, value in CMAKE.items())
-    return {**own, "CMAKE_ARGS": flags}
+    own_flags = own.get("CXXFLAGS", "")
+    return {
+        **own,
+        "CMAKE_ARGS": flags,
+        "CXXFLAGS": f"{own_flags} -include {shlex.quote(str(header))}".strip(),
+    }
 
 
-def check_command(folder: Path) -> Sequence[str]:
-    """A command that ends with 0 if the build can be loaded."""
-    program = "import sys; sys.path.insert(0, sys.argv[1]); import xllamacpp; xllamacpp.CommonParams()"
-    return [sys.executable, "-P", "-c", program, str(folder)]
+def check_command(folder: Path, models: Sequence[Path]) -> Sequence[str]:
+    """A command that ends with 0 if the build can be loaded and reads a prompt with the smallest model in the folders `models`, if
+    there is one: what a compiler did wrong shows only there."""
+    files = [file for place in models for file in place.glob("*.gguf")]
+    smallest = sorted(files, key=lambda file: file.stat().st_size)[:1]
+    return [sys.executable, "-P", "-c", _CHECK, str(folder), *map(str, smallest)]

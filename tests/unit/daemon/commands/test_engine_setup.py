@@ -119,20 +119,20 @@ def test_the_embedding_model_is_fetched_with_progress(
 def test_a_native_build_that_fits_is_left_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A build for this processor and version is ready at once."""
     native_engine.write_mark(tmp_path)
-    assert engine_setup.set_up_native(tmp_path, again=False) is Exit.OK
+    assert engine_setup.set_up_native(tmp_path, (), again=False) is Exit.OK
     assert "ready" in capsys.readouterr().out
 
 
 def test_a_native_build_that_fails_leaves_the_wheel_in_use(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """If the compiler fails, or what it made cannot be loaded, no record is written, so the wheel is used."""
+    """If the compiler fails, or what it made does not work, no record is written, so the wheel is used."""
     monkeypatch.setattr(native_engine, "missing_tools", tuple)
     for failing in ("build", "check"):
         codes = {"build": 0, "check": 0} | {failing: 1}
         monkeypatch.setattr(native_engine, "build_command", lambda _f, c=codes: program(c["build"]))
-        monkeypatch.setattr(native_engine, "check_command", lambda _f, c=codes: program(c["check"]))
-        assert engine_setup.set_up_native(tmp_path, again=True) is Exit.PROBLEM
+        monkeypatch.setattr(native_engine, "check_command", lambda _f, _m, c=codes: program(c["check"]))
+        assert engine_setup.set_up_native(tmp_path, (), again=True) is Exit.PROBLEM
         assert not native_engine.usable(tmp_path)
         assert "keeps using the installed build" in capsys.readouterr().err
 
@@ -144,8 +144,8 @@ def test_a_native_build_shows_its_progress(
     monkeypatch.setattr(native_engine, "missing_tools", tuple)
     lines = "".join(f"[{percent:3}%] Building CXX object a{percent}.o\\n" for percent in (0, 4, 12, 15, 99))
     monkeypatch.setattr(native_engine, "build_command", lambda _folder: program(0, f"print('''{lines}''')"))
-    monkeypatch.setattr(native_engine, "check_command", lambda _folder: program(0))
-    assert engine_setup.set_up_native(tmp_path, again=False) is Exit.OK
+    monkeypatch.setattr(native_engine, "check_command", lambda _folder, _models: program(0))
+    assert engine_setup.set_up_native(tmp_path, (), again=False) is Exit.OK
     shown = [line.split("%")[0].strip(" [") for line in capsys.readouterr().out.splitlines() if "%" in line]
     assert shown == ["0", "12", "99"]
     assert native_engine.usable(tmp_path)
@@ -156,7 +156,7 @@ def test_a_native_build_names_the_packages_that_it_needs(
 ) -> None:
     """Without a compiler nothing is downloaded, and the Debian packages are named."""
     monkeypatch.setattr(native_engine, "missing_tools", lambda: ("cmake", "g++"))
-    assert engine_setup.set_up_native(tmp_path, again=False) is Exit.PROBLEM
+    assert engine_setup.set_up_native(tmp_path, (), again=False) is Exit.PROBLEM
     assert "apt-get install cmake g++" in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []
 

@@ -1,6 +1,9 @@
 """llama.cpp built for this processor: when a build is used, and how it is made."""
 
 import json
+import platform
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -57,9 +60,43 @@ def test_the_build_is_of_the_installed_version(tmp_path: Path) -> None:
     command = native_engine.build_command(tmp_path)
     assert command[-1] == f"xllamacpp=={mark()['version']}"
     assert command[command.index("--target") + 1] == str(tmp_path)
-    environment = native_engine.build_environment({"PATH": "/usr/bin"})
+    environment = native_engine.build_environment(tmp_path, {"PATH": "/usr/bin", "CXXFLAGS": "-O2"})
     assert environment["PATH"] == "/usr/bin"
     assert "-DLLAMA_LLGUIDANCE=OFF" in environment["CMAKE_ARGS"]
+    assert environment["CXXFLAGS"] == f"-O2 -include {tmp_path / native_engine.HEADER}"
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="tiles are a part of x86-64")
+def test_the_compiler_keeps_the_whole_configuration_of_tiles(tmp_path: Path) -> None:
+    """A configuration of tiles that is written on the stack is there when it is loaded."""
+    compiler = shutil.which("g++")
+    if compiler is None:
+        pytest.skip("no g++ here")
+    flags = native_engine.build_environment(tmp_path, {})["CXXFLAGS"].split()
+    source = tmp_path / "tiles.cpp"
+    source.write_text(
+        "#include <immintrin.h>\n"
+        "struct Tiles { unsigned char palette, start, reserved[14]; unsigned short bytes[16]; unsigned char rows[16]; };\n"
+        "void load() { Tiles tiles = {}; tiles.palette = 1; tiles.rows[4] = 77; _tile_loadconfig(&tiles); }\n"
+    )
+    made = subprocess.run(
+        [compiler, "-O3", "-mamx-tile", *flags, "-S", str(source), "-o", "-"],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    )
+    assert "$77" in made.stdout.partition("ldtilecfg")[0]
+
+
+def test_the_build_is_tried_with_the_smallest_model(tmp_path: Path) -> None:
+    """The check reads a prompt with the smallest model of all folders; without one it only loads the build."""
+    places = (tmp_path / "none", tmp_path / "some", tmp_path / "more")
+    for place in places[1:]:
+        place.mkdir()
+        (place / f"{place.name}.gguf").write_bytes(b"x" * len(list(tmp_path.iterdir())))
+    assert native_engine.check_command(tmp_path, places)[-1] == str(tmp_path / "some" / "some.gguf")
+    assert native_engine.check_command(tmp_path, places[:1])[-1] == str(tmp_path)
 
 
 def test_missing_tools_are_named(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -74,7 +74,7 @@ def uncounted() -> LLMGoneError:
 
 def chat_body(request: LLMRequest, *, guided: bool = True) -> dict[str, Any]:
     """The request as llama.cpp's chat endpoint takes it; a server that was built without LLGuidance makes a grammar of
-    the schema itself.
+    the schema itself, and rejects one below a conversation that ends with a reply, as one that is only read ahead does.
     """
     body: dict[str, Any] = {
         **common_fields(request),
@@ -86,7 +86,7 @@ def chat_body(request: LLMRequest, *, guided: bool = True) -> dict[str, Any]:
     if request.schema is not None:
         if guided:
             body["grammar"] = grammar(request.schema)
-        else:
+        elif not request.reads_ahead:
             body["response_format"] = response_format(request.schema)
     return body
 

@@ -297,6 +297,18 @@ def test_without_llguidance_the_engine_makes_the_grammar() -> None:
     assert body["response_format"]["json_schema"]["schema"] == {"type": "integer"}
 
 
+def test_what_is_only_read_ahead_has_no_grammar_of_the_engine() -> None:
+    """A conversation that ends with a reply is read ahead without a schema, which an engine without LLGuidance rejects there."""
+    request = LLMRequest(
+        (Message(Role.USER, "Hi"), Message(Role.AGENT, "Hello")),
+        max_tokens=1,
+        schema={"type": "integer"},
+        priority=Priority.BACKGROUND,
+    )
+    assert "response_format" not in chat_body(request, guided=False)
+    assert "grammar" in chat_body(request)
+
+
 def test_likely_tokens_are_requested_only_if_they_are_wanted() -> None:
     """Likely first tokens are asked for by number; without a number the field is absent."""
     request = LLMRequest((Message(Role.USER, "Hi"),))

@@ -17,7 +17,7 @@ from aeond.domain.llm import FinishReason, LLMChunk, LLMRequest
 from aeond.domain.messages import Message, Role
 from aeond.errors import AeondError, InvalidInputError, LLMError
 from aeond.ports import LLMAdapter
-from tests.support.engine import CONTEXT_LENGTH, SLOTS, SmallEngine, ask
+from tests.support.engine import NATIVE, CONTEXT_LENGTH, SLOTS, SmallEngine, ask
 from tests.support.remote import remote_way
 
 LONG_STORY = "Write a long story about a fox, a river and a bridge."
@@ -190,7 +190,7 @@ async def test_an_answer_under_a_schema_satisfies_it(subject: Subject) -> None:
     response = await subject.llm.generate(ask("Call a tool.", max_tokens=120, schema=TOOL_CALL))
     assert response.finish_reason is FinishReason.STOP
     jsonschema_rs.validator_for(TOOL_CALL).validate(json.loads(response.text))
-    assert "\n" not in response.text
+    assert NATIVE or "\n" not in response.text  # the grammars of a build for the processor allow whitespace
 
 
 async def test_likely_first_tokens_are_reported(subject: Subject) -> None:

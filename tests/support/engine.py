@@ -1,7 +1,8 @@
 """A real small model behind the real embedded engine, for tests that need an engine and not a good answer.
 
 `small_engine` starts once per test session. The model is fetched once into AEOND_TEST_MODELS, or the user's
-cache when that is not set; `python -m tests.support.engine` only fetches it.
+cache when that is not set; `python -m tests.support.engine` only fetches it. With AEOND_TEST_NATIVE, the folder of a build of
+`aeond engine-setup --native`, engines are of that build.
 """
 
 import contextlib
@@ -26,6 +27,7 @@ from aeond.domain.llm import LLMRequest
 from aeond.domain.messages import Message, Role
 
 MODELS = Path(os.environ.get("AEOND_TEST_MODELS", "~/.cache/aeond-tests/models")).expanduser()
+NATIVE = os.environ.get("AEOND_TEST_NATIVE")
 CONTEXT_LENGTH = 2048
 SLOTS = 4
 
@@ -67,7 +69,13 @@ async def running_engine(
     program = {name: options.pop(name) for name in ("program", "start") if name in options}
     changed = {name: options.pop(name) for name in ("tool_parser", "chat_template") if name in options}
     settings = LlamaSettings(
-        **{"slots": SLOTS, "context_length": CONTEXT_LENGTH, "stall_seconds": 120.0, **options}
+        **{
+            "slots": SLOTS,
+            "context_length": CONTEXT_LENGTH,
+            "stall_seconds": 120.0,
+            "library": Path(NATIVE).absolute() if NATIVE else None,
+            **options,
+        }
     )
     catalogue = Catalogue([replace(entry, **changed) for entry in BUILT_IN], model)
     async with LlamaEngine(

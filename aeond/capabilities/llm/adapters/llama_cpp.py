@@ -53,6 +53,7 @@ class LlamaCppAdapter(EngineAdapter[EngineSessions[Resident]]):
 
     async def attempt(self, request: LLMRequest) -> AsyncGenerator[LLMChunk, None]:
         async with self._engine.session() as engine:
+            request = request if engine.guided else without_grammar_ahead(request)
             body = chat_body(request, guided=engine.guided)
             tokens = await _counted(engine, request.messages, request.tools)
             check_length(len(tokens), request.max_tokens, self._engine.context_length)
@@ -74,7 +75,7 @@ def uncounted() -> LLMGoneError:
 
 def chat_body(request: LLMRequest, *, guided: bool = True) -> dict[str, Any]:
     """The request as llama.cpp's chat endpoint takes it; a server that was built without LLGuidance makes a grammar of
-    the schema itself, and rejects one below a conversation that ends with a reply, as one that is only read ahead does.
+    the schema itself.
     """
     body: dict[str, Any] = {
         **common_fields(request),
@@ -86,9 +87,15 @@ def chat_body(request: LLMRequest, *, guided: bool = True) -> dict[str, Any]:
     if request.schema is not None:
         if guided:
             body["grammar"] = grammar(request.schema)
-        elif not request.reads_ahead:
+        else:
             body["response_format"] = response_format(request.schema)
     return body
+
+
+def without_grammar_ahead(request: LLMRequest) -> LLMRequest:
+    """A request that only reads ahead, without its schema: a server that was built without LLGuidance rejects one below a conversation
+    that ends with a reply. Any other request as it is."""
+    return replace(request, schema=None) if request.reads_ahead else request
 
 
 def grammar(schema: JsonObject) -> str:

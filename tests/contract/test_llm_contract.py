@@ -17,7 +17,7 @@ from aeond.domain.llm import FinishReason, LLMChunk, LLMRequest
 from aeond.domain.messages import Message, Role
 from aeond.errors import AeondError, InvalidInputError, LLMError
 from aeond.ports import LLMAdapter
-from tests.support.engine import NATIVE, CONTEXT_LENGTH, SLOTS, SmallEngine, ask
+from tests.support.engine import CONTEXT_LENGTH, NATIVE, SLOTS, SmallEngine, ask
 from tests.support.remote import remote_way
 
 LONG_STORY = "Write a long story about a fox, a river and a bridge."

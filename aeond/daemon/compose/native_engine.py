@@ -19,6 +19,7 @@ from typing import Final
 
 PACKAGE: Final = "xllamacpp"
 BUILT: Final = "aeond-llama.json"  # the name of the file that records the build
+RECIPE: Final = "recipe"
 CPU_INFO: Final = Path("/proc/cpuinfo")
 FLAGS: Final = ("flags", "Features")  # of x86 and of ARM
 # Left out: what needs other sources from the network (LLGuidance, TLS), and what a daemon does not use. Schemas become
@@ -53,7 +54,7 @@ for parameters.model.path in sys.argv[2:]:
 
 
 def mark(cpu_info: Path = CPU_INFO) -> Mapping[str, str]:
-    """The version of the engine, and the processor: its architecture and a digest of what it can do."""
+    """The version of the engine, the processor (its architecture and a digest of what it can do), and a digest of how it is built."""
     try:
         lines = cpu_info.read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:
@@ -64,6 +65,7 @@ def mark(cpu_info: Path = CPU_INFO) -> Mapping[str, str]:
         "version": version(PACKAGE),
         "machine": platform.machine(),
         "abilities": hashlib.sha256(abilities.encode()).hexdigest(),
+        RECIPE: hashlib.sha256(f"{CMAKE}{_HEADER_TEXT}".encode()).hexdigest(),
     }
 
 
@@ -77,10 +79,12 @@ def why_unusable(folder: Path) -> str:
     except (OSError, ValueError):
         built = None
     own = mark()
-    if not isinstance(built, dict) or set(built) != set(own):
+    if not isinstance(built, dict) or {*built, RECIPE} != set(own):
         return f"{file} cannot be read"
     if built["version"] != own["version"]:
         return f"it is version {built['version']} of {PACKAGE}, {own['version']} is installed"
+    if built.get(RECIPE) != own[RECIPE]:
+        return "another version of aeond built it in another way"
     return "" if built == own else "it was built for another processor"
 
 

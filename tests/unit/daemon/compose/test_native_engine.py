@@ -28,13 +28,23 @@ def test_a_build_for_this_processor_and_version_is_used(tmp_path: Path) -> None:
         ("version", "0.1", "it is version 0.1"),
         ("abilities", "other", "another processor"),
         ("machine", "riscv64", "another processor"),
+        ("recipe", "other", "in another way"),
     ],
 )
 def test_another_version_or_processor_is_refused(tmp_path: Path, key: str, value: str, why: str) -> None:
-    """A build of another version, or for a processor with other instructions, is not used."""
+    """A build of another version, for a processor with other instructions or made in another way is not used."""
     (tmp_path / BUILT).write_text(json.dumps({**mark(), key: value}))
     assert not usable(tmp_path)
     assert why in why_unusable(tmp_path)
+
+
+def test_a_record_without_a_recipe_is_an_older_one(tmp_path: Path) -> None:
+    """A build that does not say how it was made is not used, and that is said."""
+    record = dict(mark())
+    del record[native_engine.RECIPE]
+    (tmp_path / BUILT).write_text(json.dumps(record))
+    assert not usable(tmp_path)
+    assert "in another way" in why_unusable(tmp_path)
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"version": 1}'])

@@ -18,6 +18,7 @@ from aeond.orchestration.answer.expiry import expiry_note
 from aeond.orchestration.answer.plain_reply import plain_reply
 from aeond.orchestration.budget.budgeted_llm import BudgetedLLM, is_cut
 from aeond.orchestration.context.prompt_fitting import fit_prompt, room_in
+from aeond.orchestration.context.readable_outputs import readable
 from aeond.orchestration.context.shortening import shorten
 from aeond.orchestration.execution.readiness import context_length, context_of, primary_value
 from aeond.orchestration.planning.step_graph import final_step
@@ -125,12 +126,13 @@ def answer_from_steps(snapshot: RunSnapshot) -> Answer:
 
 
 def _shown(output: JsonValue, *, direct: bool) -> str:
-    """An output as text: what a run below answered; of a DIRECT run's what it is about, unless it says that this is
+    """An output as text: what a run below answered; of a DIRECT run's what it is about, in plain lines, unless it says that this is
     not all."""
     if isinstance(output, Mapping) and output.keys() == {"answer"} and isinstance(output["answer"], str):
         return output["answer"]
-    whole = not direct or (isinstance(output, Mapping) and output.get("truncated") is True)
-    return display_json(output if whole else primary_value(output))
+    if not direct or (isinstance(output, Mapping) and output.get("truncated") is True):
+        return display_json(output)
+    return readable(primary_value(output))
 
 
 def confidence(snapshot: RunSnapshot) -> float:

@@ -1,7 +1,6 @@
-"""The steps that ran: their output as a model reads it, plain lines instead of JSON, whether a call repeats one of them, and how the
-run goes on after them or ends."""
+"""The steps that ran: their output as a model reads it, whether a call repeats one of them, and how the run goes on after them or ends."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from aeond.domain.plans.evaluations import Evaluation, Issue, RefinementAction, RefinementOperation
@@ -10,18 +9,15 @@ from aeond.domain.plans.steps import StepSnapshot
 from aeond.domain.runs.budgets import Amounts
 from aeond.domain.runs.run import RunSnapshot
 from aeond.domain.tools import Recovery, ToolCall, ToolSpec
-from aeond.domain.values import JsonObject, JsonValue, display_json
+from aeond.orchestration.context.readable_outputs import readable, report
 from aeond.orchestration.context.shortening import shorten_together
 from aeond.orchestration.decision.interfaces import FILE_CHANGES, CallTool, Decision, Offer, Turn
 from aeond.orchestration.interfaces import Judgement
 from aeond.orchestration.planning.plan_parsing import describe_call
-from aeond.schemas.parts import is_list
 
 MAX_RESULT_CHARS: Final = 12_000
 MAX_FAILURES: Final = 5
 _NEXT_CALL: Final = Amounts(ttl=1, tool_calls=1, passes=1)
-_OF_WHOLENESS: Final = ("truncated", "next_offset", "left_out")
-_MIN_ROWS: Final = 2  # of a list that is shown as a table
 
 
 def executed(run: RunSnapshot) -> Sequence[StepSnapshot]:
@@ -47,70 +43,11 @@ def result_of(step: StepSnapshot) -> str:
     return f"{step.state}: {step.error or step.reason}"
 
 
-def report_of(step: StepSnapshot) -> str:
-    """What a step reports that succeeded, as one text with the names of what it was about."""
-    if not isinstance(step.output, Mapping):
-        return readable(step.output)
-    return ": ".join(map(_block, _informative_parts(step.output, {}).values()))
-
-
 def reports_of(run: RunSnapshot, changes: Callable[[ToolCall | None], bool]) -> str:
     """The reports of the successful calls for which `changes` is true, one below the other; "" if there are none."""
     steps = (step for step in executed(run) if step.state is StepState.SUCCEEDED)
     done = (step for step in steps if changes(step.step.tool_call))
-    return "\n".join(map(report_of, done))
-
-
-def readable(output: JsonValue, call: ToolCall | None = None) -> str:
-    """The output as text: an object as the text or list that it holds and then `name: value` lines, or those
-    alone; an argument of the call that the output repeats is left out."""
-    if not isinstance(output, Mapping):
-        return display_json(output)
-    parts = _informative_parts(output, call.arguments if call else {})
-    if not parts:
-        return "done"
-    if len(parts) == 1:
-        return _block(next(iter(parts.values()))) or "(empty)"
-    lines = [f"{name}: {_block(part)}" for name, part in parts.items() if not _is_block(part)]
-    blocks = [(name, _block(part)) for name, part in parts.items() if _is_block(part)]
-    if len(blocks) == 1:
-        return "\n".join([blocks[0][1], f"({', '.join(lines)})"])
-    return "\n".join([*lines, *(f"{name}:\n{block}" for name, block in blocks)])
-
-
-def _informative_parts(output: JsonObject, arguments: JsonObject) -> dict[str, JsonValue]:
-    whole = output.get("truncated") is False and not output.get("left_out")
-    return {
-        name: part
-        for name, part in output.items()
-        if not (whole and name in _OF_WHOLENESS)
-        and not (name in arguments and arguments[name] == part)
-        and part not in (None, "", [], ())
-    }
-
-
-def _is_block(part: JsonValue) -> bool:
-    return (isinstance(part, str) and "\n" in part.strip()) or (is_list(part) and len(part) > 0)
-
-
-def _block(part: JsonValue) -> str:
-    if isinstance(part, str):
-        return part.strip("\n")
-    if is_list(part):
-        return _table(part)
-    return display_json(part)
-
-
-def _table(items: Sequence[JsonValue]) -> str:
-    """A list as lines: objects of one shape as a table whose first line names the columns."""
-    rows = [item for item in items if isinstance(item, Mapping)]
-    shapes = {tuple(row) for row in rows}
-    if len(rows) == len(items) >= _MIN_ROWS and len(shapes) == 1 and len(rows[0]) > 1:
-        lines = [", ".join(rows[0]), *(", ".join(map(display_json, row.values())) for row in rows)]
-        return "\n".join(lines)
-    if len(rows) == len(items):
-        return "\n".join(", ".join(f"{k}: {display_json(v)}" for k, v in row.items()) for row in rows)
-    return "\n".join(map(display_json, items))
+    return "\n".join(report(step.output) for step in done)
 
 
 def repetition(decision: Decision | None, run: RunSnapshot, offer: Offer) -> ToolCall | None:

@@ -106,12 +106,14 @@ def edit_text(content: bytes, changes: Sequence[Replacement | Addition], path: s
     for change in changes:
         if isinstance(change, Replacement) and not change.new and change.old in replaced:
             continue  # to replace a line is to remove it
-        text, note = (
+        changed, note = (
             _appended(text, change.text, path)
             if isinstance(change, Addition)
             else _replaced(text, change.old, change.new, path)
         )
-        notes.append(note)
+        if changed != text or (change is changes[-1] and not notes):
+            notes.append(note)
+        text = changed
     _keep_format(before, text, path)
     return Edit(_encoded_like(before, text, path), "\n".join([*notes, *left_out]))
 

@@ -16,13 +16,14 @@ from aeond.domain.runs.run import RunSnapshot
 from aeond.domain.runs.situations import Situation
 from aeond.domain.tools import ToolCall
 from aeond.frozen import frozen
+from aeond.orchestration.context.readable_outputs import report
 from aeond.orchestration.context.statements import question_and_rest
 from aeond.orchestration.decision.conversations.odds import odds_of
 from aeond.orchestration.decision.conversations.results_reply import ResultsReply
 from aeond.orchestration.decision.conversations.subject import Subjects
 from aeond.orchestration.decision.interfaces import Offer
 from aeond.orchestration.decision.offers import Offers
-from aeond.orchestration.decision.results import executed, report_of
+from aeond.orchestration.decision.results import executed
 from aeond.orchestration.last_runs import LastRuns
 from aeond.orchestration.prompts.run_prompts import exchange_text
 from aeond.orchestration.prompts.subject_prompts import EXTENT, MEMORY, ONE
@@ -52,19 +53,19 @@ class AfterChange:
         if last is None or any(step.state is not StepState.SUCCEEDED for step in steps[last:]):
             return ""
         change, looks = steps[last], steps[last + 1 :]
-        report = report_of(change)
-        if not 0 < len(report) <= _MAX_REPORT_CHARS or not all(map(self._looks, looks)):
+        reported = report(change.output)
+        if not 0 < len(reported) <= _MAX_REPORT_CHARS or not all(map(self._looks, looks)):
             return ""
         if not looks and (found := self.findings.get(run.run_id)):
-            return f"{found}\n{report}"
+            return f"{found}\n{reported}"
         if not looks and (await self.subjects.of(self.llm, run, situation, grant)).place == MEMORY:
-            return report
+            return reported
         if not await self.subjects.wants_answer_too(self.llm, run, grant):
-            return report if not looks and await _is_for_one(self.llm, run, grant) else ""
+            return reported if not looks and await _is_for_one(self.llm, run, grant) else ""
         if not looks and (reading := _read_again(change, offer)):
             return reading
-        reply = await self.results.besides(run, situation, report, looks, grant)
-        return "\n".join(filter(None, (report, reply)))
+        reply = await self.results.besides(run, situation, reported, looks, grant)
+        return "\n".join(filter(None, (reported, reply)))
 
     def _changes(self, step: StepSnapshot) -> bool:
         return self.offers.changes(step.step.tool_call)

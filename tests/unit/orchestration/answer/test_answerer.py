@@ -291,7 +291,8 @@ async def test_a_request_without_tools_is_replied_to() -> None:
         ({"result": 3}, "3"),
         ({"path": "a.txt", "text": "Hello.", "truncated": False}, "Hello."),
         ({"text": "Hel", "truncated": True, "next_offset": 3}, '"truncated": true'),
-        ({"path": "a.txt", "size_bytes": 6}, '{"path": "a.txt", "size_bytes": 6}'),
+        ({"path": "a.txt", "size_bytes": 6}, "path: a.txt\nsize_bytes: 6"),
+        ({"path": "a.txt", "change": "added: a\nadded: b"}, "added: a\nadded: b\n(path: a.txt)"),
     ],
 )
 async def test_a_raw_result_is_what_it_is_about(output: JsonValue, shown: str) -> None:

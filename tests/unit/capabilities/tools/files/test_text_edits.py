@@ -381,3 +381,11 @@ def test_plain_lines_get_no_bullet(before: str, added: str, after: str) -> None:
 def test_a_plain_line_stays_one(new: str, path: str, after: str) -> None:
     """What replaces a line of prose without list items has no bullet either, unless it is ticked off."""
     assert edit_text(b"bread\ntea\n", [Replacement("tea", new)], path).content.decode() == after
+
+
+def test_what_changes_nothing_is_not_reported_beside_a_change() -> None:
+    """A replacement by the same text is left out of the report, unless it is all that was to be changed."""
+    same = Replacement("tea", "- tea")
+    edit = edit_text(b"- tea\n", [Addition("- rice"), same], "list.md")
+    assert edit.change == "added: - rice"
+    assert "tea" in edit_text(b"- tea\n", [same], "list.md").change

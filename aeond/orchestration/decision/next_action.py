@@ -3,12 +3,13 @@
 A small model is asked short questions about its choice (`conversations`); what they say leads to another offer, or another call.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from aeond.domain.messages import Message
 from aeond.domain.outcome import Outcome, Problem, failure, success
 from aeond.domain.plans.plan import StepState
+from aeond.domain.plans.steps import StepSnapshot
 from aeond.domain.runs.budgets import Grant
 from aeond.domain.runs.run import RunSnapshot
 from aeond.domain.runs.situations import Situation
@@ -94,6 +95,9 @@ class NextAction:
                 if offer.only_tool
                 else await model.decide(fitted.value.messages, offer, grant, on_text)
             )
+        if self._unmakes(decided.value, offer, steps) and grant.left.llm_calls:
+            offer = offer.without(decided.value.call.tool) if isinstance(decided.value, CallTool) else offer
+            decided = await model.decide(fitted.value.messages, offer, grant, on_text)
         if self._misses_new_file(decided.value, offer, snapshot, situation) and grant.left.llm_calls:
             if (look := await self._nearest(snapshot, situation)) is not None:
                 return success(CallTool(look))
@@ -189,6 +193,19 @@ class NextAction:
         found = self.findings.get(snapshot.run_id)
         turns += (replace(turns[-1], result=found),) if found and turns else ()
         return chosen is not None and is_invented(*chosen, snapshot, situation, turns)
+
+    def _unmakes(self, decision: Decision | None, offer: Offer, steps: Sequence[StepSnapshot]) -> bool:
+        """Whether a small model would remove what a step of the run has made or changed."""
+        chosen = self._of_small_model(decision, offer)
+        if chosen is None or not chosen[1].for_part:
+            return False
+        changed = [
+            step.step.tool_call
+            for step in steps
+            if step.state is StepState.SUCCEEDED and self.offers.changes(step.step.tool_call)
+        ]
+        made = [value for call in changed if call for value in call.arguments.values()]
+        return any(value in made for value in chosen[0].arguments.values())
 
     def _misses_new_file(
         self, decision: Decision | None, offer: Offer, snapshot: RunSnapshot, situation: Situation

@@ -52,6 +52,29 @@ async def test_a_file_is_changed_once() -> None:
     assert other.actions[0].step.tool_call == ToolCall("change", {"path": "other", "notes": "b"})
 
 
+async def test_what_a_run_has_changed_it_does_not_remove() -> None:
+    """A removal of the file that the run has just changed is decided again without the tool; that of another file is carried out."""
+    delete = replace(
+        spec("delete", {"path": TEXT}, ("path",), Effect.WRITE_CONTAINED),
+        candidates=("path",),
+        for_part="change",
+    )
+    for path, removed in (("list", False), ("other", True)):
+        rules = (
+            Rule(contains="Say in one word what a removal", text="whole", likely={"whole": -0.1}),
+            Rule(contains="Say in one word", text="do", likely={"do": -0.1}),
+            Rule.model_validate({"json": {"delete": {"path": path}}, "times": 1}),
+            Rule.model_validate({"json": {"answer": "Done."}}),
+        )
+        tools = Registry()
+        for one in (CHANGE, delete):
+            tools.register(WholeTool(one))
+        decider, _ = decider_of(rules, tools, Situation(), Composing({}, ("list", "other")))
+        judged = (await decider.evaluate(after_pass(1, CHANGED), grant(10))).value
+        made = [action.step.tool_call for action in judged.actions if action.step]
+        assert made == ([ToolCall("delete", {"path": path})] if removed else [])
+
+
 async def test_what_was_found_out_is_used_for_a_change() -> None:
     """Where a look was made for a change, its answer stands below the result when the next action is chosen and when an argument is
     written, and above the report of the change in the answer."""

@@ -312,7 +312,9 @@ class Decider:
         return await self._results.of(snapshot, situation, steps, grant)
 
     async def _known(self, snapshot: RunSnapshot, situation: Situation, grant: Grant) -> str:
-        """The answer from general knowledge, after looks that showed none; "" if the model does not surely have one."""
+        """The answer from memory or general knowledge, after looks that showed none; "" if the model does not surely have one."""
+        if remembered := await self._results.from_memory(snapshot, situation, grant):
+            return remembered
         subject = await self.subjects.of(self.llm, snapshot, situation, grant)
         if not await self.subjects.is_knowledge(subject, self.llm, snapshot, grant, nothing_else=True):
             return ""

@@ -4,6 +4,7 @@ With rules, tools and examples of actions around a result, a small model recites
 measurements.
 """
 
+import math
 from collections.abc import Callable, Collection, Sequence
 from typing import Final
 
@@ -46,6 +47,7 @@ _WORD_CHARS: Final = 4
 _NUMBER_CHARS: Final = 2
 _DOUBTFUL_FROM: Final = -3.0  # log-odds of NOT_SHOWN against any answer
 _DOUBTFUL_UNSEEN_FROM: Final = -7.0  # the same, where nothing was looked up
+_DOUBTFUL_FACT_FROM: Final = -2.0  # the same, for an answer that has a remembered fact
 
 
 @frozen
@@ -89,11 +91,15 @@ class ResultsReply:
 
     async def from_memory(self, run: RunSnapshot, situation: Situation, grant: Grant) -> str:
         """The answer from remembered facts and what was said before, for a call of the grant; "" if there is neither, or they may not
-        show it. No names of files are in view: a small model answers with one."""
+        show it. With the whole value of a fact it may be more doubtful, as where the request has another name for the fact. No names of
+        files are in view: a small model answers with one."""
         if not situation.facts and not run.context:
             return ""
-        reply = await self._reply(run, situation.without_files(), (), grant)
-        return "" if reply == NOT_SHOWN else reply
+        reply, doubt = await _reply_and_doubt(self.llm, run, situation.without_files(), (), grant)
+        values = (set(words_of(display_json(value))) for _, value in situation.facts)
+        has_fact = any(value and value <= set(words_of(reply)) for value in values)
+        shown = doubt < (_DOUBTFUL_FACT_FROM if has_fact else _DOUBTFUL_UNSEEN_FROM)
+        return corrected(reply, self.compute) if shown else ""
 
     async def besides(
         self, run: RunSnapshot, situation: Situation, report: str, looks: Sequence[StepSnapshot], grant: Grant
@@ -133,6 +139,20 @@ async def results_reply(
 ) -> str:
     """The answer, for one call of the grant, from the results of the steps below what stands above them, a place and a text each, or
     without any from what is in view; NOT_SHOWN if they may not show it, "" if the model gives none that is complete."""
+    reply, doubt = await _reply_and_doubt(llm, run, situation, steps, grant, above)
+    doubtful_from = _DOUBTFUL_FROM if steps or above else _DOUBTFUL_UNSEEN_FROM
+    return NOT_SHOWN if reply and doubt >= doubtful_from else reply
+
+
+async def _reply_and_doubt(
+    llm: LLMAdapter,
+    run: RunSnapshot,
+    situation: Situation,
+    steps: Sequence[StepSnapshot],
+    grant: Grant,
+    above: Sequence[tuple[str, str]] = (),
+) -> tuple[str, float]:
+    """That answer, and the log-odds that it is not shown: infinite where the model says so."""
 
     def build(result_chars: int) -> tuple[Message, ...]:
         shown = [*above, *(_shown(turn) for turn in turns_of(steps, result_chars))]
@@ -141,7 +161,7 @@ async def results_reply(
     room = min(room_in(grant, llm), MAX_PROMPT_TOKENS)
     fitted = await fit_prompt(llm, build, min(results_length(steps), MAX_RESULT_CHARS), room)
     if fitted.value is None or grant.left.llm_calls < 1:
-        return ""
+        return "", math.inf
     request = LLMRequest(
         fitted.value.messages,
         max_tokens=MAX_REPLY_TOKENS,
@@ -151,10 +171,9 @@ async def results_reply(
     )
     answered = (await BudgetedLLM(llm, grant).stream(request, discard_text)).value
     if answered is None or is_cut(answered):
-        return ""
-    doubtful_from = _DOUBTFUL_FROM if steps or above else _DOUBTFUL_UNSEEN_FROM
-    may_not_show = log_odds(answered.likely, _begins, NOT_SHOWN) >= doubtful_from
-    return NOT_SHOWN if may_not_show or answered.text.startswith(NOT_SHOWN) else answered.text.strip()
+        return "", math.inf
+    unshown = answered.text.startswith(NOT_SHOWN)
+    return answered.text.strip(), math.inf if unshown else log_odds(answered.likely, _begins, NOT_SHOWN)
 
 
 def _share_argument(one: StepSnapshot, other: StepSnapshot) -> bool:

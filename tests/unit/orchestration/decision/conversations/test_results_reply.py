@@ -147,6 +147,20 @@ async def test_a_doubtful_answer_is_not_given() -> None:
     assert await answer(subject, asked(LOOKED)) == "Blue."
 
 
+@pytest.mark.parametrize(
+    ("reply", "odds", "given"),
+    [("Number 7.", -2.5, True), ("Number 7.", -1.5, False), ("Blue.", -2.5, False)],
+)
+async def test_a_doubtful_fact_is_given_where_nothing_else_has_the_answer(
+    reply: str, odds: float, *, given: bool
+) -> None:
+    """Before a refusal an answer that has the whole value of a remembered fact may be doubtful, but not more doubtful than shown."""
+    subject, _ = decider(
+        reply, reply_likely={reply[:4]: -0.1, "?": odds - 0.1}, looks=True, refusal="Not found."
+    )
+    assert await answer(subject, asked(LOOKED, AGAIN)) == (reply if given else "Not found.")
+
+
 async def test_without_a_reply_the_decision_counts() -> None:
     """Where the model says nothing, also not that nothing was found, the next decision follows."""
     for reply, values in (("", ("boat.txt", "club.md")), ("?", ("boat.txt",))):
@@ -251,7 +265,7 @@ async def test_a_query_that_does_not_show_the_answer_leads_to_the_table() -> Non
     subject, llm = over_a_table("", "?", "44000")
     assert await answer(subject, about(SHORT, selected(output="(empty)"))) == "44000"
     assert "rope,22" in str(llm.requests[-1].messages)
-    subject, llm = over_a_table("", "?", "44000")
+    subject, llm = over_a_table("", "?", "?", "44000")  # the third one from what is remembered
     assert await answer(subject, about(LONG, selected(output="(empty)"))) != "44000"
 
 

@@ -59,7 +59,7 @@ ALLOWED = {
     # the name of a capability of agents
     "execution/agent_steps.py": {"stream"},
     # the properties of a tool's output that docs/adding-a-tool.md defines
-    "decision/results.py": {"truncated"},
+    "context/readable_outputs.py": {"truncated"},
     "execution/readiness.py": {"result", "value", "content", "text", "output", "truncated"},
     # the names of conditions, for messages
     "phase_checks.py": {

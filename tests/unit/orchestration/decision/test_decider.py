@@ -139,8 +139,8 @@ async def test_a_question_that_shares_no_word_with_a_file_finds_it_by_words_of_t
 
 
 async def test_a_question_near_no_file_is_answered_from_facts_that_show_it() -> None:
-    """What is remembered is answered at once, without a look into files; where it is not surely shown, the files are searched. With the
-    whole value of a fact an answer may be less sure.
+    """A remembered thing is answered at once, without a look into files, with the whole value of a fact also where that is less sure;
+    where it is not shown, the files are searched.
     """
 
     async def chosen_for(shown: str, not_shown: float = -20.0) -> RouteChoice:

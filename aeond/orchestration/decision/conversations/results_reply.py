@@ -4,7 +4,6 @@ With rules, tools and examples of actions around a result, a small model recites
 measurements.
 """
 
-import math
 from collections.abc import Callable, Collection, Sequence
 from typing import Final
 
@@ -95,11 +94,15 @@ class ResultsReply:
         files are in view: a small model answers with one."""
         if not situation.facts and not run.context:
             return ""
-        reply, doubt = await _reply_and_doubt(self.llm, run, situation.without_files(), (), grant)
-        values = (set(words_of(display_json(value))) for _, value in situation.facts)
-        has_fact = any(value and value <= set(words_of(reply)) for value in values)
-        shown = doubt < (_DOUBTFUL_FACT_FROM if has_fact else _DOUBTFUL_UNSEEN_FROM)
-        return corrected(reply, self.compute) if shown else ""
+        values = [set(words_of(display_json(value))) for _, value in situation.facts]
+
+        def doubtful_from(reply: str) -> float:
+            has_fact = any(value and value <= set(words_of(reply)) for value in values)
+            return _DOUBTFUL_FACT_FROM if has_fact else _DOUBTFUL_UNSEEN_FROM
+
+        view = situation.without_files()
+        reply = await results_reply(self.llm, run, view, (), grant, doubtful_from=doubtful_from)
+        return "" if reply == NOT_SHOWN else corrected(reply, self.compute)
 
     async def besides(
         self, run: RunSnapshot, situation: Situation, report: str, looks: Sequence[StepSnapshot], grant: Grant
@@ -136,23 +139,11 @@ async def results_reply(
     steps: Sequence[StepSnapshot],
     grant: Grant,
     above: Sequence[tuple[str, str]] = (),
+    doubtful_from: Callable[[str], float] | None = None,
 ) -> str:
     """The answer, for one call of the grant, from the results of the steps below what stands above them, a place and a text each, or
-    without any from what is in view; NOT_SHOWN if they may not show it, "" if the model gives none that is complete."""
-    reply, doubt = await _reply_and_doubt(llm, run, situation, steps, grant, above)
-    doubtful_from = _DOUBTFUL_FROM if steps or above else _DOUBTFUL_UNSEEN_FROM
-    return NOT_SHOWN if reply and doubt >= doubtful_from else reply
-
-
-async def _reply_and_doubt(
-    llm: LLMAdapter,
-    run: RunSnapshot,
-    situation: Situation,
-    steps: Sequence[StepSnapshot],
-    grant: Grant,
-    above: Sequence[tuple[str, str]] = (),
-) -> tuple[str, float]:
-    """That answer, and the log-odds that it is not shown: infinite where the model says so."""
+    without any from what is in view; NOT_SHOWN if they may not show it, "" if the model gives none that is complete. `doubtful_from`
+    returns the log-odds from which a reply is doubtful, in place of the usual ones."""
 
     def build(result_chars: int) -> tuple[Message, ...]:
         shown = [*above, *(_shown(turn) for turn in turns_of(steps, result_chars))]
@@ -161,7 +152,7 @@ async def _reply_and_doubt(
     room = min(room_in(grant, llm), MAX_PROMPT_TOKENS)
     fitted = await fit_prompt(llm, build, min(results_length(steps), MAX_RESULT_CHARS), room)
     if fitted.value is None or grant.left.llm_calls < 1:
-        return "", math.inf
+        return ""
     request = LLMRequest(
         fitted.value.messages,
         max_tokens=MAX_REPLY_TOKENS,
@@ -171,9 +162,11 @@ async def _reply_and_doubt(
     )
     answered = (await BudgetedLLM(llm, grant).stream(request, discard_text)).value
     if answered is None or is_cut(answered):
-        return "", math.inf
-    unshown = answered.text.startswith(NOT_SHOWN)
-    return answered.text.strip(), math.inf if unshown else log_odds(answered.likely, _begins, NOT_SHOWN)
+        return ""
+    usual = _DOUBTFUL_FROM if steps or above else _DOUBTFUL_UNSEEN_FROM
+    limit = doubtful_from(answered.text) if doubtful_from else usual
+    may_not_show = log_odds(answered.likely, _begins, NOT_SHOWN) >= limit
+    return NOT_SHOWN if may_not_show or answered.text.startswith(NOT_SHOWN) else answered.text.strip()
 
 
 def _share_argument(one: StepSnapshot, other: StepSnapshot) -> bool:

@@ -4,9 +4,10 @@ The counts start at 0 with each daemon and equal what a count over the journal's
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from operator import attrgetter
 from typing import Any, Final
 
 from aeond.domain.plans.open_questions import NONE_OPEN, OpenQuestions, is_approval, open_after
@@ -28,6 +29,8 @@ OPERATION_OF: Final[dict[type[e.EventKind], str]] = {
 }
 """By the class of an event that ends an operation: the operation."""
 
+_amounts_of: Final = attrgetter(*DIMENSIONS)
+
 Labels = tuple[str, ...]
 Histograms = defaultdict[Labels, Histogram]
 
@@ -40,6 +43,9 @@ class _RunProgress:
     operation_since: float = 0.0
     engine_seconds: float = 0.0
     open: OpenQuestions = field(default_factory=lambda: NONE_OPEN)
+
+
+_Taking = Callable[[e.Event, Any, _RunProgress], None]
 
 
 class RunCounts:
@@ -64,7 +70,7 @@ class RunCounts:
         self.decisions: Counter[Labels] = Counter()
         self.approvals: Counter[Labels] = Counter()
         self._runs: dict[str, _RunProgress] = {}
-        self._counting: dict[type[e.EventKind], Callable[[e.Event, Any, _RunProgress], None]] = {
+        counting: dict[type[e.EventKind], _Taking] = {
             e.RunCreated: self._created,
             e.RunEnded: self._ended,
             e.RunSuspended: self._suspended,
@@ -78,27 +84,34 @@ class RunCounts:
             e.PolicyDecided: self._decided,
             **dict.fromkeys(OPERATION_OF, self._operation_ended),
         }
-        self._heard = frozenset({*self._counting, *_ADVANCING})
+        # Counts that depend on the progress are made before it advances.
+        self._taking: dict[type[e.EventKind], tuple[_Taking, ...]] = {
+            kind: tuple(taking[kind] for taking in (counting, _ADVANCING) if kind in taking)
+            for kind in {*counting, *_ADVANCING}
+        }
 
     def hear(self, events: Sequence[e.Event]) -> None:
-        """Counts events that were published together. The events that a fork copied are not counted: they
+        """Counts events of one run that were published together. The events that a fork copied are not counted: they
         happened in the original run."""
         first = events[0].kind
         if isinstance(first, e.RunCreated) and first.ancestry.forked_run_id:
-            self._count(events[0])
+            self._created(events[0], first, _RunProgress())
             self.recall(events[1:])
             return
+        progress: _RunProgress | None = None
         for event in events:
-            if type(event.kind) in self._heard:
-                self._count(event)
+            kind = event.kind
+            for take in self._taking.get(type(kind), ()):
+                if progress is None:
+                    progress = self._progress_of(event.run_id)
+                take(event, kind, progress)
 
     def recall(self, events: Iterable[e.Event]) -> None:
         """Takes note of earlier events of a run without counting them: those of an earlier daemon."""
         for event in events:
-            progress = self._runs.get(event.run_id)
-            if progress is None:
-                progress = self._runs[event.run_id] = _RunProgress()
-            _advance(progress, event)
+            progress = self._progress_of(event.run_id)
+            if advance := _ADVANCING.get(type(event.kind)):
+                advance(event, event.kind, progress)
 
     @property
     def open_approvals(self) -> int:
@@ -113,24 +126,18 @@ class RunCounts:
 
     # ------------------------------------------------------------ counting
 
-    def _count(self, event: e.Event) -> None:
-        progress = self._runs.get(event.run_id)
+    def _progress_of(self, run_id: str) -> _RunProgress:
+        progress = self._runs.get(run_id)
         if progress is None:
-            progress = self._runs[event.run_id] = _RunProgress()
-        kind = type(event.kind)
-        count = self._counting.get(kind)
-        if kind is e.RunEnded:  # what it adds up is complete already
-            del self._runs[event.run_id]
-        if count is not None:
-            count(event, event.kind, progress)
-        if kind in _ADVANCING:
-            _advance(progress, event)
+            progress = self._runs[run_id] = _RunProgress()
+        return progress
 
     def _created(self, _event: e.Event, kind: e.RunCreated, _progress: _RunProgress) -> None:
         forked = "fork" if kind.ancestry.forked_run_id else "client"
         self.created["child" if kind.ancestry.parent_run_id else forked,] += 1
 
     def _ended(self, event: e.Event, kind: e.RunEnded, progress: _RunProgress) -> None:
+        del self._runs[event.run_id]
         self.ended[kind.state,] += 1
         self.run_seconds[kind.state,].observe(event.elapsed_seconds)
         self.run_engine_seconds[()].observe(progress.engine_seconds)
@@ -175,8 +182,8 @@ class RunCounts:
             self.operation_seconds[operation,].observe(event.elapsed_seconds - progress.operation_since)
 
     def _charge(self, operation: str, used: Amounts, use: ModelUse | None) -> None:
-        for dimension in DIMENSIONS:
-            if amount := getattr(used, dimension):
+        for dimension, amount in zip(DIMENSIONS, _amounts_of(used)):
+            if amount:
                 self.used[operation, dimension] += amount
         if use is not None:
             self.tokens[operation, "prompt"] += use.prompt_tokens
@@ -186,33 +193,41 @@ class RunCounts:
             self.first_token_seconds[operation,].observe(use.first_token_seconds)
 
 
-_STARTING: Final = (e.OperationStarted, e.PlanningStarted, e.AnswerStarted)
-_ASKING: Final = (
-    *(e.InputRequested, e.InputAnswered, e.ApprovalRequested, e.ApprovalDecided),
-    *(e.StepResolved, e.BudgetExhausted, e.CancelRequested),
-)
-_ADVANCING: Final = frozenset({*_STARTING, *_ASKING, *OPERATION_OF, e.StepEnded})
+def _step_over(_event: e.Event, kind: e.StepEnded, progress: _RunProgress) -> None:
+    if kind.model_use is not None:
+        _add(progress, kind.model_use)
+    if progress.open:
+        progress.open = open_after(progress.open, (kind,))
 
 
-def _advance(progress: _RunProgress, event: e.Event) -> None:
-    kind = event.kind
-    match kind:
-        case e.StepEnded():
-            _add(progress, kind.model_use)
-            if progress.open:
-                progress.open = open_after(progress.open, (kind,))
-        case e.OperationStarted() | e.PlanningStarted() | e.AnswerStarted():
-            progress.operation, progress.operation_since = kind.operation, event.elapsed_seconds
-        case _ if isinstance(kind, _ASKING):
-            progress.open = open_after(progress.open, (kind,))
-        case _ if isinstance(kind, e.OperationEnd):
-            _add(progress, kind.model_use)
-            if OPERATION_OF[type(kind)] == progress.operation:
-                progress.operation = ""
-        case _:
-            pass
+def _operation_begun(event: e.Event, kind: e.OperationIntent, progress: _RunProgress) -> None:
+    progress.operation, progress.operation_since = kind.operation, event.elapsed_seconds
+
+
+def _operation_over(_event: e.Event, kind: e.OperationEnd, progress: _RunProgress) -> None:
+    _add(progress, kind.model_use)
+    if OPERATION_OF[type(kind)] == progress.operation:
+        progress.operation = ""
+
+
+def _question_changed(_event: e.Event, kind: e.EventKind, progress: _RunProgress) -> None:
+    progress.open = open_after(progress.open, (kind,))
 
 
 def _add(progress: _RunProgress, use: ModelUse | None) -> None:
     if use is not None:
         progress.engine_seconds += use.engine_seconds
+
+
+_ADVANCING: Final[Mapping[type[e.EventKind], _Taking]] = {
+    e.StepEnded: _step_over,
+    **dict.fromkeys((e.OperationStarted, e.PlanningStarted, e.AnswerStarted), _operation_begun),
+    **dict.fromkeys(OPERATION_OF, _operation_over),
+    **dict.fromkeys(
+        (
+            *(e.InputRequested, e.InputAnswered, e.ApprovalRequested, e.ApprovalDecided),
+            *(e.StepResolved, e.BudgetExhausted, e.CancelRequested),
+        ),
+        _question_changed,
+    ),
+}

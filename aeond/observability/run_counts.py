@@ -182,8 +182,8 @@ class RunCounts:
             self.operation_seconds[operation,].observe(event.elapsed_seconds - progress.operation_since)
 
     def _charge(self, operation: str, used: Amounts, use: ModelUse | None) -> None:
-        for dimension, amount in zip(DIMENSIONS, _amounts_of(used)):
-            if amount:
+        for dimension in DIMENSIONS:
+            if amount := getattr(used, dimension):
                 self.used[operation, dimension] += amount
         if use is not None:
             self.tokens[operation, "prompt"] += use.prompt_tokens

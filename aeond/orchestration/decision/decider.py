@@ -99,7 +99,9 @@ class Decider:
 
     @property
     def _action(self) -> NextAction:
-        return NextAction(self.models, self.llm, self.offers, self.composer, self._redirection, self.findings)
+        return NextAction(
+            self.models, self.llm, self.offers, self.search, self.composer, self._redirection, self.findings
+        )
 
     @property
     def _results(self) -> ResultsReply:

@@ -16,6 +16,7 @@ from aeond.domain.runs.situations import Situation
 from aeond.domain.tools import ToolCall, ToolSpec
 from aeond.frozen import frozen
 from aeond.orchestration.answer.equations import evaluated
+from aeond.orchestration.context.file_search import FileSearch
 from aeond.orchestration.context.new_files import existing_name, names_file, names_new_file, spelt_as_named
 from aeond.orchestration.context.prompt_fitting import fit_prompt, room_in
 from aeond.orchestration.decision.conversations.composing import Composer
@@ -45,6 +46,7 @@ class NextAction:
     models: Callable[[], DecisionModel]
     llm: LLMAdapter
     offers: Offers
+    search: FileSearch
     composer: Composer
     redirection: Redirection
     findings: LastRuns[str, str]
@@ -150,6 +152,7 @@ class NextAction:
         if not self.llm.capabilities.tool_calls:
             call = spelt_as_named(call, snapshot, situation)
             call = await self._safer(call, offer, snapshot, situation, grant)
+            call = await self._on_nearest(call, offer, snapshot, situation, grant) or call
         spec = offer.tool(call.tool)
         if spec is None or set(spec.composed) <= call.arguments.keys():
             return self._with_results(call, spec, snapshot)
@@ -250,6 +253,29 @@ class NextAction:
         if removing != call and await means_part(self.llm, call, snapshot, situation, grant):
             return removing
         return replacing
+
+    async def _on_nearest(
+        self, call: ToolCall, offer: Offer, snapshot: RunSnapshot, situation: Situation, grant: Grant
+    ) -> ToolCall | None:
+        """The call on the file nearest to the request where the first call of a small model would change one that is neither named nor
+        near: the nearest one is meant more often. None where it is not the first, or may stay as it is."""
+        spec = offer.tool(call.tool)
+        if spec is None or spec.effect not in FILE_CHANGES or not spec.composed or executed(snapshot):
+            return None
+        chosen = [str(call.arguments.get(name)) for name in spec.only_existing]
+        if not chosen or any(names_file(snapshot, value) for value in chosen):
+            return None
+        near = (await self.search.widened(snapshot, situation, grant)).nearest
+        if not near or not set(near).isdisjoint(chosen):
+            return None
+        return next(
+            (
+                replace(call, arguments={**call.arguments, name: near[0]})
+                for name in spec.only_existing
+                if near[0] in offer.values.get((spec.name, name), ())
+            ),
+            None,
+        )
 
 
 def _with(other: ToolSpec | None, call: ToolCall, offer: Offer, run: RunSnapshot) -> ToolCall:

@@ -1,7 +1,8 @@
 """The move_file and delete_file tools."""
 
 from collections.abc import Sequence
-from typing import Annotated
+from pathlib import PurePosixPath
+from typing import Annotated, Final
 
 from pydantic import BaseModel, Field
 
@@ -13,6 +14,8 @@ from aeond.domain.plans.approvals import CallPreview
 from aeond.domain.policy import Access, Target
 from aeond.domain.tools import Effect, ToolContext, ToolOutput
 from aeond.errors import ToolError
+
+_HERE: Final = "./"  # before a path from the workspace
 
 
 class MoveFileArguments(BaseModel):
@@ -112,7 +115,8 @@ async def _same(changes: FileChanges, path: str, context: ToolContext) -> str:
 
 
 def _target(changes: FileChanges, path: str, to: str, workspace: str) -> str:
-    """The new path: in a folder the file keeps its name, and a bare new name renames it in its own folder."""
+    """The new path: in a folder the file keeps its name, and a bare new name renames it in its own folder. Raises ToolError
+    where it may be either, because it has no extension and the file has one."""
     wanted = bare_path(to)
     folder, _, name = path.rpartition("/")
     try:
@@ -120,5 +124,14 @@ def _target(changes: FileChanges, path: str, to: str, workspace: str) -> str:
             return f"{wanted.rstrip('/')}/{name}"
     except ToolError as error:
         raise ToolError(error.message, reason=error.reason, field="to", retryable=error.retryable) from error
+    extension = PurePosixPath(name).suffix
+    if extension and not PurePosixPath(wanted).suffix and not wanted.startswith(_HERE):
+        raise ToolError(
+            f"{wanted} may be a folder or a new name: use {wanted}/ for the folder, {wanted}{extension} for the name,"
+            f" or {_HERE}{wanted} for the name without {extension}",
+            reason="TARGET_UNCLEAR",
+            field="to",
+            candidates=(f"{wanted}/", f"{wanted}{extension}", f"{_HERE}{wanted}"),
+        )
     renamed = folder and "/" not in wanted and wanted != name
     return f"{folder}/{wanted}" if renamed else wanted

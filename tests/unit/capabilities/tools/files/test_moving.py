@@ -29,6 +29,7 @@ def tools(tmp_path: Path) -> FileTools:
         ("list.txt", "new/", "new/list.txt"),
         ("list.txt", "new/deep/final.txt", "new/deep/final.txt"),
         ("list.txt", "List.txt", "List.txt"),
+        ("list.txt", "./list", "list"),
         ("list.txt", "'other name.txt'", "other name.txt"),
     ],
 )
@@ -49,6 +50,14 @@ async def test_an_existing_file_is_not_replaced(tools: FileTools) -> None:
     assert result.reason == "FILE_EXISTS"
     assert (tools.folder / "docs" / "Draft.md").read_text() == "draft"
     assert (tools.folder / "list.txt").read_text() == "list"
+
+
+async def test_what_may_be_a_folder_or_a_name_is_asked_for(tools: FileTools) -> None:
+    """A new path without the extension that the file has is refused, unless there is such a folder, with what it may mean."""
+    result = await tools.call("move_file", path="list.txt", to="later")
+    assert result.reason == "TARGET_UNCLEAR"
+    assert result.metadata["candidates"] == ["later/", "later.txt", "./later"]
+    assert (tools.folder / "list.txt").exists()
 
 
 @pytest.mark.parametrize("to", ["../out.txt", "/etc/out.txt", "/etc"])
@@ -87,6 +96,6 @@ async def test_folders_links_and_protected_files_are_left_alone(tools: FileTools
     (tools.folder / "fixed.txt").touch(0o444)
     for path, reason in (("docs", "NOT_A_FILE"), ("link.txt", "NOT_A_FILE"), ("fixed.txt", "FILE_FORBIDDEN")):
         assert (await tools.call("delete_file", path=path)).reason == reason
-        assert (await tools.call("move_file", path=path, to="archive/x")).reason == reason
+        assert (await tools.call("move_file", path=path, to="archive/x.txt")).reason == reason
     assert (tools.folder / "link.txt").is_symlink()
     assert os.listdir(tools.folder / "archive") == []

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import field, replace
 from typing import Final
 
+import anyio
+
 from aeond.domain.llm import LLMRequest
 from aeond.domain.messages import Message
 from aeond.domain.plans.steps import StepSnapshot
@@ -28,6 +30,7 @@ from aeond.orchestration.decision.results import results_length, turns_of
 from aeond.orchestration.decision.schema import ANSWER
 from aeond.orchestration.last_runs import LastRuns
 from aeond.orchestration.prompts.decision_prompts import composing_messages
+from aeond.orchestration.repair.endless_lists import news_of_list
 from aeond.orchestration.repair.strict_json import read_json
 from aeond.ports import LLMAdapter, ToolInvoker, Validator
 from aeond.schemas.parts import as_object
@@ -89,7 +92,7 @@ class Composer:
             fixed=True,
             deadline_seconds=SECONDS,
         )
-        text = await BudgetedLLM(self.llm, grant).text(request)
+        text = await self._written(request, grant)
         written = read_json(text)
         several = as_object(written.value)  # perhaps with members that only lead to the arguments
         values = {name: several.get(name) for name in spec.composed}
@@ -112,6 +115,21 @@ class Composer:
         if again or (self._can_ask(grant) and await overwrites(self.llm, run, situation, kept, grant)):
             return await self.complete(call, spec, run, replace(situation, facts=()), steps, grant, found)
         return whole
+
+    async def _written(self, request: LLMRequest, grant: Grant) -> str:
+        """What the model writes, a list up to where it says nothing new; "" if the model fails."""
+        text = ""
+
+        def watch(piece: str) -> None:
+            nonlocal text
+            text = text + piece if piece else ""  # an engine that died starts over
+            if news_of_list(text) != text:
+                scope.cancel()
+
+        with anyio.CancelScope() as scope:
+            answered = (await BudgetedLLM(self.llm, grant).stream(request, watch)).value
+            text = answered.text if answered else ""
+        return news_of_list(text)
 
     def _can_ask(self, grant: Grant) -> bool:
         """Whether a small model can be asked in one word, and a call is left to write again."""

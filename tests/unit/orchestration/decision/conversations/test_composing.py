@@ -92,6 +92,17 @@ async def test_a_change_that_cannot_be_written_is_refused(written: object) -> No
     assert "change" not in str(llm.requests[-1].schema)
 
 
+async def test_a_list_without_end_is_used_up_to_its_first_repetition() -> None:
+    """A list that repeats itself until it is cut counts as far as it says something new."""
+    choice, llm = await chosen(
+        {"change": {"path": "list"}},
+        ["b", "c", "b"] * 100,
+        change=replace(CHANGE, composition=replace(COMPOSITION, max_tokens=40)),
+    )
+    assert choice.value.tool_call == ToolCall("change", {"path": "list", "notes": ["b", "c"]})
+    assert llm.requests[-1].max_tokens == 40
+
+
 @pytest.mark.parametrize(("written", "times"), [({"json": [3]}, 1), ({"text": ""}, 2)])
 async def test_what_was_not_written_is_not_asked_for_again(written: dict[str, object], times: int) -> None:
     """The same conversation of a run is held once, unless the model has failed in it."""

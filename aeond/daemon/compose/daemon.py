@@ -25,6 +25,7 @@ from aeond.capabilities.tools.files.contained_files import ContainedFiles
 from aeond.capabilities.tools.files.safe_open import best_resolver, keep_out
 from aeond.capabilities.tools.invoker import GuardedInvoker
 from aeond.capabilities.tools.registry import Registry
+from aeond.capabilities.tools.relevance.files_by_meaning import FilesByMeaning
 from aeond.capabilities.tools.restorer import Restorer
 from aeond.capabilities.tools.served.tool_serving import RegisteredServing
 from aeond.capabilities.tools.worker_threads import WorkerThreads
@@ -192,7 +193,12 @@ async def composed(
             ranking=TextRanking(embedder),
             history=records,
             session_tokens=config.sessions.context_tokens,
-            situations=ObservedSituations(clock, memory, workspace_views(files, threads, trust.trusts)),
+            situations=ObservedSituations(
+                clock,
+                memory,
+                workspace_views(files, threads, trust.trusts),
+                FilesByMeaning(files, threads, embedder, trust.trusts).nearest,
+            ),
             children=lambda: children,
             clock=clock,
             ids=ids,

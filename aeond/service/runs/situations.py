@@ -18,6 +18,7 @@ from aeond.ports import Clock, Memories
 MAX_FILES: Final = 60
 MAX_FACTS: Final = 30
 OBSERVE_SECONDS: Final = 3.0
+NEAREST_SECONDS: Final = 10.0
 FRESH_SECONDS: Final = 600.0
 MAX_RUNS: Final = 64  # whose situations are kept
 
@@ -34,6 +35,8 @@ log = logging.getLogger("aeond.service")
 
 Views = Callable[[str, int, str], Awaitable[WorkspaceView]]
 """For a workspace, at most so many files, of more those nearest to a text, and the lines that share most with it."""
+Nearest = Callable[[str, str], Awaitable[tuple[str, ...]]]
+"""The files of a workspace that a text is probably about, in other words, too."""
 
 
 class ObservedSituations:
@@ -47,10 +50,11 @@ class ObservedSituations:
     what it was given.
     """
 
-    def __init__(self, clock: Clock, memories: Memories, views: Views) -> None:
+    def __init__(self, clock: Clock, memories: Memories, views: Views, nearest: Nearest) -> None:
         self._clock = clock
         self._memories = memories
         self._views = views
+        self._nearest = nearest
         self._seen: dict[
             tuple[str, str], tuple[float, Situation]
         ] = {}  # by run and request, the oldest first
@@ -68,8 +72,8 @@ class ObservedSituations:
 
     async def nearest(self, run: RunSnapshot, words: str) -> tuple[str, ...]:
         if run.request.tools is None:
-            with _bounded(run):
-                return (await self._views(run.workspace, MAX_FILES, f"{_about(run)}\n{words}")).nearest
+            with _bounded(run, NEAREST_SECONDS):
+                return await self._nearest(run.workspace, f"{_about(run)}\n{words}")
         return ()
 
     async def _observed(self, run: RunSnapshot) -> Situation:
@@ -112,9 +116,9 @@ class ObservedSituations:
 
 
 @contextmanager
-def _bounded(run: RunSnapshot) -> Iterator[None]:
-    """Gives up after OBSERVE_SECONDS, and where a source fails."""
-    with anyio.move_on_after(OBSERVE_SECONDS):
+def _bounded(run: RunSnapshot, seconds: float = OBSERVE_SECONDS) -> Iterator[None]:
+    """Gives up after so long, and where a source fails."""
+    with anyio.move_on_after(seconds):
         try:
             yield
         except AeondError as error:

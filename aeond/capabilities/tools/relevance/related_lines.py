@@ -1,7 +1,7 @@
 """Reads the text files of a workspace, within bounds, for the lines that share most with a request, and the files that it is about."""
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby, takewhile
 from typing import Final
 
@@ -35,6 +35,32 @@ def related(
 ) -> Related:
     """What files share with the request; of each the first MAX_FILE_BYTES are looked at, and of all MAX_BYTES. Blocking: to be called in
     a thread."""
+    lines = _all_lines(files, workspace, paths, stopped)
+    ranked = rank(request, lines, MAX_LINES, MAX_LINES_PER_FILE)
+    return Related(
+        tuple((line.path, short_line(line.text, MAX_LINE_CHARS)) for line in ranked),
+        readable_files(request, _texts(lines)),
+    )
+
+
+def readable_files(
+    request: str, texts: Mapping[str, str], meanings: Mapping[str, float] | None = None
+) -> tuple[str, ...]:
+    """The nearest files up to the first that is too long to be read as a whole (`nearest_files`)."""
+    nearest = nearest_files(request, texts, meanings)
+    return tuple(takewhile(lambda path: len(texts[path]) <= MAX_READ_CHARS, nearest))
+
+
+def texts_of(
+    files: ContainedFiles, workspace: str, paths: Sequence[str], stopped: Stopped
+) -> Mapping[str, str]:
+    """The texts of the files, without empty lines, within the same bounds. Blocking: to be called in a thread."""
+    return _texts(_all_lines(files, workspace, paths, stopped))
+
+
+def _all_lines(
+    files: ContainedFiles, workspace: str, paths: Sequence[str], stopped: Stopped
+) -> Sequence[Line]:
     lines: list[Line] = []
     left = MAX_BYTES
     for path in paths:
@@ -43,16 +69,13 @@ def related(
         content = _head(files, workspace, path, min(left, MAX_FILE_BYTES))
         left -= len(content)
         lines.extend(_lines(path, content))
-    ranked = rank(request, lines, MAX_LINES, MAX_LINES_PER_FILE)
-    texts = {
+    return lines
+
+
+def _texts(lines: Iterable[Line]) -> dict[str, str]:
+    return {
         path: "\n".join(one.text for one in group) for path, group in groupby(lines, lambda one: one.path)
     }
-    nearest = nearest_files(request, texts)
-    readable = takewhile(lambda path: len(texts[path]) <= MAX_READ_CHARS, nearest)
-    return Related(
-        tuple((line.path, short_line(line.text, MAX_LINE_CHARS)) for line in ranked),
-        tuple(readable),
-    )
 
 
 def _head(files: ContainedFiles, workspace: str, path: str, most: int) -> bytes:

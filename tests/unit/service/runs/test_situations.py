@@ -20,7 +20,10 @@ def situations(memory: InMemoryMemory, *names: str, clock: ManualClock | None = 
         lines = (("a.txt:1", near),)
         return WorkspaceView(listed, len(names) > most, lines, newest, "b.txt", (f"near {near}",))
 
-    return ObservedSituations(clock or ManualClock(), memory, view)
+    async def nearest(workspace: str, near: str) -> tuple[str, ...]:
+        return (f"near {near}",)
+
+    return ObservedSituations(clock or ManualClock(), memory, view, nearest)
 
 
 async def test_files_and_facts_are_in_view() -> None:
@@ -138,7 +141,10 @@ async def test_no_file_is_near_in_a_workspace_that_cannot_be_read() -> None:
     async def view(workspace: str, most: int, near: str) -> WorkspaceView:
         raise StoreError("the disk is gone")
 
-    assert await ObservedSituations(ManualClock(), InMemoryMemory(), view).nearest(RUN, "gate") == ()
+    async def nearest(workspace: str, near: str) -> tuple[str, ...]:
+        raise StoreError("the disk is gone")
+
+    assert await ObservedSituations(ManualClock(), InMemoryMemory(), view, nearest).nearest(RUN, "gate") == ()
 
 
 async def test_only_the_facts_of_the_runs_user_are_in_view() -> None:

@@ -35,3 +35,11 @@ def test_files_are_found_by_name_and_content(request_: str, paths: str) -> None:
 def test_without_files_there_is_none() -> None:
     """An empty workspace has no nearest file."""
     assert nearest_files("read me the rules", {}) == ()
+
+
+def test_meaning_counts_beside_words() -> None:
+    """A file that is near in meaning comes first though it shares no word; without any meaning nothing is near then."""
+    meanings = {"club/members.csv": 0.2, "club/rules.md": 0.5, "todo.txt": 0.1}
+    assert nearest_files("co zabronione w nocy", TEXTS) == ()
+    assert nearest_files("co zabronione w nocy", TEXTS, meanings) == ("club/rules.md",)
+    assert nearest_files("is rope on the list todo.txt", TEXTS, meanings)[0] == "todo.txt"

@@ -100,6 +100,7 @@ _SEARCHED: Final = (
     ("Ile kosztował nas nowy zamek do drzwi?", "cost, price; lock; door"),
     ("quand est-ce que le voisin rend la remorque ?", "neighbour; return, give back; trailer"),
 )
+NOT_IN: Final = "Not found in "
 _NOT_FOUND_RULES: Final = """\
 A person asked for something that was looked for and not found. Say so in one short sentence, in the language of the request: what was \
 not found, where it was looked for, and which file is missing. Say nothing else."""

@@ -29,6 +29,7 @@ from aeond.orchestration.interfaces import discard_text
 from aeond.orchestration.prompts.answer_prompts import (
     CHANGED,
     FILES_IN_VIEW,
+    NOT_IN,
     NOT_SHOWN,
     not_found_messages,
     results_messages,
@@ -180,12 +181,18 @@ def _share_argument(one: StepSnapshot, other: StepSnapshot) -> bool:
 
 async def not_found_reply(llm: LLMAdapter, run: RunSnapshot, situation: Situation, grant: Grant) -> str:
     """The refusal of a request whose answer no step of the run showed, for one call of the grant; "" if the model gives none that is
-    complete."""
+    complete. One that names neither a file that was looked at nor one that is missing may tell of a place where nothing was sought: a
+    plain one is given instead."""
     names = {path for path, _ in situation.files} | {*situation.nearest}
     places = dict.fromkeys(_place(turn, names) for turn in turns_of(executed(run), 0))
-    messages = not_found_messages(run.text, tuple(places), new_names(run, situation))
+    missing = new_names(run, situation)
+    messages = not_found_messages(run.text, tuple(places), missing)
     request = LLMRequest(messages, max_tokens=MAX_REFUSAL_TOKENS, fixed=True, deadline_seconds=REPLY_SECONDS)
-    return (await BudgetedLLM(llm, grant).text(request)).strip()
+    reply = (await BudgetedLLM(llm, grant).text(request)).strip()
+    looked = [name for name in sorted(names) if any(name in place for place in places)]
+    if reply and looked and not any(name.rpartition("/")[2] in reply for name in (*looked, *missing)):
+        return NOT_IN + ", ".join(looked)
+    return reply
 
 
 def with_sources(answer: str, request: str, situation: Situation, steps: Sequence[StepSnapshot]) -> str:

@@ -223,7 +223,7 @@ async def test_the_next_file_is_read_where_the_nearest_does_not_show_the_answer(
     rules = (
         Rule(contains="Say in one word what a request", text="?", likely={"files": -0.1, "do": -3.0}),
         Rule(contains="from what is shown above it", text="?"),
-        Rule(contains="looked for and not found", text="It is not there."),
+        Rule(contains="looked for and not found", text="It is not in a.txt."),
     )
     tools = Registry()
     tools.register(WholeTool(replace(LOOK, candidates=("path",))))
@@ -234,7 +234,7 @@ async def test_the_next_file_is_read_where_the_nearest_does_not_show_the_answer(
     assert judged.actions[0].step is not None
     assert judged.actions[0].step.tool_call == ToolCall("look", {"path": "a.txt"})
     judged = (await decider.evaluate(after_pass(1, first, second), grant(10))).value
-    assert judged.evaluation.final_output == "It is not there."
+    assert judged.evaluation.final_output == "It is not in a.txt."
 
 
 async def test_what_no_file_shows_is_answered_if_the_model_surely_knows_it() -> None:
@@ -245,7 +245,7 @@ async def test_what_no_file_shows_is_answered_if_the_model_surely_knows_it() -> 
             Rule(contains="Say in one word what a request", text="?", likely={"files": -0.1, "know": -3.0}),
             Rule(contains="from what is shown above it", text="?"),
             Rule(contains="general knowledge alone", text="?", likely={"Mel": -some, "?": some - 2.5}),
-            Rule(contains="looked for and not found", text="It is not there."),
+            Rule(contains="looked for and not found", text="It is not in a.txt."),
             Rule(contains="can only talk", text="Melville wrote it."),
         )
         tools = Registry()
@@ -256,7 +256,7 @@ async def test_what_no_file_shows_is_answered_if_the_model_surely_knows_it() -> 
         return str((await decider.evaluate(looked, grant(10))).value.evaluation.final_output)
 
     assert await said(0.1) == "Melville wrote it."
-    assert await said(0.8) == "It is not there."
+    assert await said(0.8) == "It is not in a.txt."
 
 
 async def test_all_near_files_that_a_request_names_are_read_before_the_answer() -> None:

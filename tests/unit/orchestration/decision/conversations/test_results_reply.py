@@ -111,10 +111,10 @@ async def test_what_is_not_shown_is_looked_for_elsewhere() -> None:
         ("? It is not shown.", {}),
         ("Blue.", {"Blue": -2.0, "?": -0.5}),
     ):
-        subject, llm = decider(reply, reply_likely=likely, looks=True, refusal="Not found.")
+        subject, llm = decider(reply, reply_likely=likely, looks=True, refusal="It is not in boat.txt.")
         assert await next_call(subject, asked(LOOKED)) == ToolCall("look", {"path": "club.md"})
         assert "boat.txt" not in str(llm.requests[-1].schema)
-        assert await answer(subject, asked(LOOKED, AGAIN)) == "Not found."
+        assert await answer(subject, asked(LOOKED, AGAIN)) == "It is not in boat.txt."
         shown = str(llm.requests[-1].messages[-1].content)
         assert shown == "Looked at: boat.txt, club.md\nRequest: Which sails?"
 
@@ -123,10 +123,16 @@ async def test_places_are_files_without_what_was_sought_in_them() -> None:
     """A refusal says which files were looked at, and the text that was sought only where a look named no file."""
     counted = ran(calls("s1", "look", path="boat.txt", query="SELECT colour FROM sails"), output="none")
     searched = ran(calls("s2", "look", text="red sail"), output="none")
-    subject, llm = decider("?", refusal="Not found.")
-    assert await answer(subject, asked(counted, searched)) == "Not found."
+    subject, llm = decider("?", refusal="It is not in boat.txt.")
+    assert await answer(subject, asked(counted, searched)) == "It is not in boat.txt."
     shown = str(llm.requests[-1].messages[-1].content)
     assert shown == "Looked at: boat.txt, red sail\nRequest: Which sails?"
+
+
+async def test_a_refusal_tells_of_no_other_place() -> None:
+    """One that names none of the files that were looked at gives way to a plain one with their names."""
+    subject, _ = decider("?", refusal="I looked at the harbour's website, without success.")
+    assert await answer(subject, asked(LOOKED)) == "Not found in boat.txt"
 
 
 async def test_what_a_missing_file_says_is_not_invented() -> None:
@@ -140,9 +146,9 @@ async def test_what_a_missing_file_says_is_not_invented() -> None:
 async def test_a_doubtful_answer_is_not_given() -> None:
     """Also an answer that is more likely shown than not leads to another look and then to a refusal; only a sure one is given."""
     doubtful = {"Blue": -0.1, "?": -2.5}
-    subject, _ = decider("Blue.", reply_likely=doubtful, looks=True, refusal="Not found.")
+    subject, _ = decider("Blue.", reply_likely=doubtful, looks=True, refusal="It is not in boat.txt.")
     assert await next_call(subject, asked(LOOKED)) == ToolCall("look", {"path": "club.md"})
-    assert await answer(subject, asked(LOOKED, AGAIN)) == "Not found."
+    assert await answer(subject, asked(LOOKED, AGAIN)) == "It is not in boat.txt."
     subject, _ = decider("Blue.", reply_likely={"Blue": -0.1, "?": -4.5})
     assert await answer(subject, asked(LOOKED)) == "Blue."
 
@@ -156,9 +162,9 @@ async def test_a_doubtful_fact_is_given_where_nothing_else_has_the_answer(
 ) -> None:
     """Before a refusal an answer that has the whole value of a remembered fact may be doubtful, but not more doubtful than shown."""
     subject, _ = decider(
-        reply, reply_likely={reply[:4]: -0.1, "?": odds - 0.1}, looks=True, refusal="Not found."
+        reply, reply_likely={reply[:4]: -0.1, "?": odds - 0.1}, looks=True, refusal="It is not in boat.txt."
     )
-    assert await answer(subject, asked(LOOKED, AGAIN)) == (reply if given else "Not found.")
+    assert await answer(subject, asked(LOOKED, AGAIN)) == (reply if given else "It is not in boat.txt.")
 
 
 async def test_without_a_reply_the_decision_counts() -> None:

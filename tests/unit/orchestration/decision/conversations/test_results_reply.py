@@ -130,9 +130,9 @@ async def test_places_are_files_without_what_was_sought_in_them() -> None:
 
 
 async def test_a_refusal_tells_of_no_other_place() -> None:
-    """One that names none of the files that were looked at gives way to a plain one with their names."""
+    """One that names none of the files that were looked at gives way to a plain one with those in view."""
     subject, _ = decider("?", refusal="I looked at the harbour's website, without success.")
-    assert await answer(subject, asked(LOOKED)) == "Not found in boat.txt"
+    assert await answer(subject, asked(LOOKED, AGAIN)) == "Not found in boat.txt"
 
 
 async def test_what_a_missing_file_says_is_not_invented() -> None:

@@ -31,8 +31,7 @@ class Clients(Protocol):
 class Metrics:
     """Counts in `counts` and `commits`, and shows them as a page.
 
-    Events wait until the counts are read, or until MAX_WAITING of them wait: one after another they are counted in half the
-    time.
+    Events wait until the counts are read, or until MAX_WAITING of them wait: one after another they are counted in less time.
     """
 
     def __init__(self) -> None:

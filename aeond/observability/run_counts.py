@@ -7,7 +7,6 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from operator import attrgetter
 from typing import Any, Final
 
 from aeond.domain.plans.open_questions import NONE_OPEN, OpenQuestions, is_approval, open_after
@@ -28,8 +27,6 @@ OPERATION_OF: Final[dict[type[e.EventKind], str]] = {
     e.AnswerComposed: Operation.ANSWER,
 }
 """By the class of an event that ends an operation: the operation."""
-
-_amounts_of: Final = attrgetter(*DIMENSIONS)
 
 Labels = tuple[str, ...]
 Histograms = defaultdict[Labels, Histogram]

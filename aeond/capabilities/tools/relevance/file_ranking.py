@@ -16,7 +16,7 @@ _NAMED: Final = 4.0  # score of a file whose whole name the request has
 _LEAST: Final = 1.4  # score of the file that is probably meant
 _MOST: Final = 2
 _OF_BEST: Final = 0.5  # score of another file, as a share of the best one's
-_MEANING: Final = 6.0  # weight of a cosine; from 4 to 12 the same files come first
+_MEANING: Final = 6.0  # weight of a cosine; from 3 to 10 hardly another file comes first
 
 
 def nearest_files(

@@ -181,8 +181,8 @@ def _share_argument(one: StepSnapshot, other: StepSnapshot) -> bool:
 
 async def not_found_reply(llm: LLMAdapter, run: RunSnapshot, situation: Situation, grant: Grant) -> str:
     """The refusal of a request whose answer no step of the run showed, for one call of the grant; "" if the model gives none that is
-    complete. One that names neither a file that was looked at nor one that is missing may tell of a place where nothing was sought: a
-    plain one is given instead."""
+    complete. One that names neither a file that was looked at nor one that is missing may name a place that was not searched: a plain one
+    is given instead."""
     names = {path for path, _ in situation.files} | {*situation.nearest}
     places = dict.fromkeys(_place(turn, names) for turn in turns_of(executed(run), 0))
     missing = new_names(run, situation)

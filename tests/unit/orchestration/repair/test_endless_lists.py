@@ -32,5 +32,5 @@ def test_a_list_ends_where_it_says_nothing_new(rest: list[object], cut: int) -> 
     ],
 )
 def test_another_text_stays_as_it_is(text: str) -> None:
-    """A list without such an item, a part of one, and what is no list are not touched."""
+    """A list without such an item, a part of one, and a text that is no list are not touched."""
     assert news_of_list(text) == text

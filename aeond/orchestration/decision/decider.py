@@ -363,14 +363,13 @@ class Decider:
         """The offer for a change with what was found out, or beside it; None if only an answer is wanted. A question may name a file
         that is missing, and nothing was found."""
         subject = await self.subjects.of(self.llm, snapshot, situation, grant)
-        order = bool(found) and await self.subjects.wants_order_too(subject, self.llm, snapshot, grant)
         makes_file = bool(found) and names_new_file(snapshot, situation)
-        if subject.wants_no_change and not order and not makes_file:
+        if subject.wants_no_change and not makes_file:
             return None
-        if found and not order:  # what is asked besides an order is answered from what the change leaves
+        if found:
             self.findings[snapshot.run_id] = found
         changing = offer.to_change(CHANGES)
-        return changing if changing.tools and (order or subject.wants_change_too) else offer
+        return changing if changing.tools and subject.wants_change_too else offer
 
     async def _undone(
         self,

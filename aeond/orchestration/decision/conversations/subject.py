@@ -7,7 +7,7 @@ together more than one of them: ADR 0116.
 
 import math
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import field, replace
 from typing import Final
 
 from aeond.domain.llm import LikelyToken
@@ -147,6 +147,12 @@ class Subject:
         """Log-odds of an intent to have something done or edited; -inf if that was not asked."""
         return log_odds(self.intent, _deed_of, ACTS)
 
+    def as_order(self) -> "Subject":
+        """The same where no answer is wanted after all."""
+        rest = {one: share for one, share in self.purposes.items() if one not in ANSWERS}
+        whole = sum(rest.values()) or 1.0
+        return replace(self, purposes={one: share / whole for one, share in rest.items()})
+
     def may_not_ask(self, request: str) -> bool:
         """Whether something else than an answer may be wanted: neither the word says the contrary, nor the form of the request."""
         odds = log_odds(self.likely, SUBJECT.read, CHANGE)
@@ -185,8 +191,8 @@ class Subjects:
         self._talks: LastRuns[tuple[str, str], float] = LastRuns()
 
     async def of(self, llm: LLMAdapter, run: RunSnapshot, situation: Situation, grant: Grant) -> Subject:
-        """The subject of the run's request, for one or two calls of the grant if it is not known yet; one without likely tokens if the
-        model gives none."""
+        """The subject of the run's request, for up to three calls of the grant if it is not known yet; one without likely tokens if the
+        model gives none. What may be an order is one if something is surely to be done."""
         request = run.text
         known = self._known.get((run.run_id, request))
         if known is not None:
@@ -195,6 +201,8 @@ class Subjects:
         asks = Subject(likely).may_not_ask(request)
         intent = await first_tokens(INTENT, llm, grant, request) if asks else ()
         subject = subject_of(likely, intent, request, surroundings_of(run, situation))
+        if await self._is_order(subject, llm, run, grant):
+            subject = subject.as_order()
         if likely:  # a model that failed is asked again
             self._known[run.run_id, request] = subject
         return subject
@@ -209,10 +217,8 @@ class Subjects:
         wanted = await self._what_is_wanted(llm, run, grant)
         return log_odds(wanted, _besides_answer, BOTH) >= _ANSWER_TOO_FROM
 
-    async def wants_order_too(
-        self, subject: Subject, llm: LLMAdapter, run: RunSnapshot, grant: Grant
-    ) -> bool:
-        """Whether the run's request, which has this subject, is most likely a question, and yet surely wants something done as well. If the
+    async def _is_order(self, subject: Subject, llm: LLMAdapter, run: RunSnapshot, grant: Grant) -> bool:
+        """Whether the run's request, which has this subject, is most likely a question, and yet surely wants something done. If the
         subject leaves it open, the model is asked for it, for one call of the grant if another one is left."""
         if not subject.may_be_order:
             return False

@@ -17,7 +17,7 @@ from aeond.orchestration.decision.conversations.subject import Subjects, subject
 from aeond.orchestration.decision.decider import Decider
 from aeond.orchestration.interfaces import discard_text
 from aeond.orchestration.last_runs import MAX_RUNS
-from tests.support.deciders import INTENT, Composing, WholeTool, decider_of, words
+from tests.support.deciders import INTENT, IS_WANTED, Composing, WholeTool, decider_of, words
 from tests.support.judging import after_pass, ran
 from tests.support.strategy import LOOK, TEXT, calls, grant, registry, run_of, says, spec
 
@@ -104,6 +104,24 @@ async def test_an_announced_change_is_made() -> None:
     assert await first({"answer": "It is 7."}, keep, likely=UNWANTED) is None
     assert await first({"cannot": "I cannot."}, keep, likely=WANTED) is None
     assert await first({"answer": "I will."}, {"cannot": "I cannot."}, likely=WANTED) is None
+
+
+@pytest.mark.parametrize(("answer", "order"), [(-3.5, True), (-1.5, False)])
+async def test_what_may_be_an_order_is_one_if_something_is_to_be_done(answer: float, *, order: bool) -> None:
+    """Where the words leave open whether a request asks or orders, a third one says it: then no answer is wanted, and what else may be."""
+    open_ = words(
+        do=0.3, know=0.05, files=0.05, compute=0.03, facts=0.01, ask=0.5, act=0.05, tell=0.05, edit=0.05
+    )
+    wanted = {"done": -0.4, "both": -1.3, "answer": answer}
+    said = ((SUBJECT, open_), (INTENT, open_), (IS_WANTED, wanted))
+    rules = tuple(Rule(contains=one, text=next(iter(likely)), likely=likely) for one, likely in said)
+    _, llm = decider_of(rules, registry(LOOK))
+    subjects, run = Subjects(), run_of(request="Mark it as red")
+    subject = await subjects.of(llm, run, Situation(), grant(10))
+    assert (subject.wants_no_change, subject.is_order) == (not order, order)
+    assert math.isclose(sum(subject.purposes.values()), 1.0)
+    await subjects.of(llm, run, Situation(), grant(10))
+    assert len(llm.requests) == 3
 
 
 @pytest.mark.parametrize("likely", [UNWANTED, SOMEWHERE])

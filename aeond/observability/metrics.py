@@ -54,10 +54,9 @@ class Metrics:
             self._take()
 
     def _take(self) -> None:
-        for events in self._waiting:
+        waiting, self._waiting, self.waiting_events = self._waiting, [], 0
+        for events in waiting:
             self._counts.hear(events)
-        self._waiting.clear()
-        self.waiting_events = 0
 
     async def recall(self, journal: Journal) -> None:
         """Takes note of the runs that an earlier daemon left unfinished. Call it before they continue."""
@@ -77,10 +76,11 @@ class Metrics:
         """A function that reads the present state and returns content type and content for an Accept header."""
 
         async def read(accept: str) -> tuple[str, bytes]:
+            daemon, runs = await status(), await journal.count_runs()
             reading = Reading(
                 counts=self.counts,
-                daemon=await status(),
-                runs=await journal.count_runs(),
+                daemon=daemon,
+                runs=runs,
                 commits=self.commits,
                 connections=clients.connections,
                 streams=clients.streams,

@@ -1,6 +1,6 @@
 """A model that is paid for: every call is taken from a grant before it is made."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from dataclasses import replace
 from typing import Final
 
@@ -35,6 +35,13 @@ _CHECKED_CHARS: Final = 50
 MAX_ASKS: Final = 3  # of a streamed answer whose engine dies under it
 
 
+def repeats_itself(text: str) -> bool:
+    """Whether the text ends with the same short piece over and over, as a small model writes that finds no end."""
+    end = text[-_REPEATED_CHARS:]
+    periods = range(1, _MAX_PIECE_CHARS + 1)
+    return len(end) == _REPEATED_CHARS and any(end[period:] == end[:-period] for period in periods)
+
+
 class BudgetedLLM:
     """An LLMAdapter with a grant: returns Outcomes, and never uses more than the grant holds.
 
@@ -61,17 +68,19 @@ class BudgetedLLM:
         self._settle(taken, response.usage, response.timing)
         return success(response)
 
-    async def stream(self, request: LLMRequest, on_text: TextSink) -> Outcome[LLMResponse | None]:
-        """The same, with the text shown as it comes.
+    async def stream(
+        self, request: LLMRequest, on_text: TextSink, is_endless: Callable[[str], bool] = repeats_itself
+    ) -> Outcome[LLMResponse | None]:
+        """The same, with the text shown as it comes; it is cut where it `is_endless`.
 
         If the engine dies, the request is repeated, at most twice; "" signals that the text starts over.
         """
-        outcome = await self._stream_once(request, on_text)
+        outcome = await self._stream_once(request, on_text, is_endless)
         for _ in range(MAX_ASKS - 1):
             if outcome.problem is None or outcome.problem.reason != LLMGoneError.reason:
                 break
             on_text("")
-            outcome = await self._stream_once(request, on_text)
+            outcome = await self._stream_once(request, on_text, is_endless)
         return outcome
 
     async def text(self, request: LLMRequest, on_text: TextSink | None = None) -> str:
@@ -79,31 +88,35 @@ class BudgetedLLM:
         outcome = await (self.stream(request, on_text) if on_text else self.generate(request))
         return "" if outcome.value is None or is_cut(outcome.value) else outcome.value.text
 
-    async def chunks(self, request: LLMRequest) -> AsyncIterator[LLMChunk]:
-        """The same, once, in pieces as they come. An answer that repeats itself without end is cut there. Raises AeondError, LLMError
-        with the reason of the problem if the grant has too little left."""
+    async def chunks(
+        self, request: LLMRequest, is_endless: Callable[[str], bool] = repeats_itself
+    ) -> AsyncIterator[LLMChunk]:
+        """The same, once, in pieces as they come. An answer that `is_endless` is cut there. Raises AeondError, LLMError with the reason of
+        the problem if the grant has too little left."""
         admitted = await self._admit(request)
         if admitted.value is None:
             raise LLMError(admitted.cause.message, reason=admitted.cause.reason)
         fitting, taken = admitted.value
         usage, timing = None, Timing()
-        end, unchecked, pieces = "", 0, 0
+        text, unchecked, pieces = "", 0, 0
         async with closing(self._llm.stream(fitting)) as stream:
             async for chunk in stream:
                 usage, timing = chunk.usage or usage, chunk.timing
-                end, pieces = (end + chunk.text)[-_REPEATED_CHARS:], pieces + 1
+                text, pieces = text + chunk.text, pieces + 1
                 unchecked += len(chunk.text)
                 yield chunk
                 if unchecked >= _CHECKED_CHARS and usage is None:
                     unchecked = 0
-                    if repeats_itself(end):
+                    if is_endless(text):
                         usage = TokenUsage(taken - fitting.max_tokens, min(pieces, fitting.max_tokens))
                         yield LLMChunk("", FinishReason.LENGTH, usage)
                         break
         if usage is not None:
             self._settle(taken, usage, timing)
 
-    async def _stream_once(self, request: LLMRequest, on_text: TextSink) -> Outcome[LLMResponse | None]:
+    async def _stream_once(
+        self, request: LLMRequest, on_text: TextSink, is_endless: Callable[[str], bool]
+    ) -> Outcome[LLMResponse | None]:
         text: list[str] = []
         reason: FinishReason | None = None
         usage: TokenUsage | None = None
@@ -111,7 +124,7 @@ class BudgetedLLM:
         calls: tuple[ModelToolCall, ...] = ()
         likely: tuple[LikelyToken, ...] = ()
         try:
-            async for chunk in self.chunks(request):
+            async for chunk in self.chunks(request, is_endless):
                 if chunk.text:
                     text.append(chunk.text)
                     on_text(chunk.text)
@@ -150,13 +163,6 @@ class BudgetedLLM:
         elif used > taken:
             # An adapter that used more than it was allowed: counted as far as the grant reaches.
             self._grant.take(Amounts(tokens=min(used - taken, self._grant.left.tokens)))
-
-
-def repeats_itself(text: str) -> bool:
-    """Whether the text ends with the same short piece over and over, as a small model writes that finds no end."""
-    end = text[-_REPEATED_CHARS:]
-    periods = range(1, _MAX_PIECE_CHARS + 1)
-    return len(end) == _REPEATED_CHARS and any(end[period:] == end[:-period] for period in periods)
 
 
 def model_use(usage: TokenUsage, timing: Timing) -> ModelUse:

@@ -71,7 +71,7 @@ NOT_DECIDED: Final = "NOT_DECIDED"
 
 _LOOKS: Final = 2  # before a decision about a request whose answer no look has shown
 _REPLY_CALLS: Final = 2  # a question about the subject, and an answer from the results
-_CALLS_OF_FITTING: Final = 5  # two questions for a tool, two about the request, and a decision
+_CALLS_OF_FITTING: Final = 6  # two questions for a tool, three about the request, and a decision
 
 
 @frozen
@@ -366,7 +366,9 @@ class Decider:
         makes_file = bool(found) and names_new_file(snapshot, situation)
         if subject.wants_no_change and not makes_file:
             return None
-        if found:
+        if (
+            found and not subject.asks_too
+        ):  # what is asked besides an order is answered from what the change leaves
             self.findings[snapshot.run_id] = found
         changing = offer.to_change(CHANGES)
         return changing if changing.tools and subject.wants_change_too else offer

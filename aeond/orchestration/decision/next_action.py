@@ -257,13 +257,14 @@ class NextAction:
     async def _on_nearest(
         self, call: ToolCall, offer: Offer, snapshot: RunSnapshot, situation: Situation, grant: Grant
     ) -> ToolCall | None:
-        """The call on the file nearest to the request where the first call of a small model would change one that is neither named nor
+        """The call on the file nearest to a request that names none, where the first call of a small model would change one that is not
         near: the nearest one is meant more often. None where it is not the first, or may stay as it is."""
         spec = offer.tool(call.tool)
         if spec is None or spec.effect not in FILE_CHANGES or not spec.composed or executed(snapshot):
             return None
         chosen = [str(call.arguments.get(name)) for name in spec.only_existing]
-        if not chosen or any(names_file(snapshot, value) for value in chosen):
+        known = [path for path, _ in situation.files]
+        if not chosen or any(names_file(snapshot, path) for path in (*chosen, *known)):
             return None
         near = (await self.search.widened(snapshot, situation, grant)).nearest
         if not near or not set(near).isdisjoint(chosen):

@@ -9,22 +9,29 @@ from aeond.orchestration.repair.strict_json import nesting_exceeds
 
 MAX_DEPTH: Final = 32
 _BETWEEN: Final = " \t\r\n,"
+_IDLE: Final = 2
 
 
 def news_of_list(text: str) -> str:
-    """The JSON list that the text is, or begins, up to its first item that repeats another one, or puts a thing in its own place: all
-    members have one value. A text without such an item stays as it is."""
+    """The JSON list that the text begins, up to the first two items in a row that repeat others, or put a thing in its own place: all members
+    have one value. "" for a text without them, which may have an end of its own."""
     if not text.startswith("[") or nesting_exceeds(text, MAX_DEPTH):
-        return text
-    kept: list[JsonValue] = []
-    for item in _items(text):
-        if kept and (item in kept or _changes_nothing(item)):
-            return compact_json(kept)
-        kept.append(item)
-    return text
+        return ""
+    news: list[JsonValue] = []
+    end = idle = 0
+    for item, behind in _items(text):
+        if item in news or _changes_nothing(item):
+            idle += 1
+            if idle == _IDLE and news:
+                return f"{text[:end]}]"
+        else:
+            news.append(item)
+            end, idle = behind, 0
+    return ""
 
 
-def _items(text: str) -> Iterator[JsonValue]:
+def _items(text: str) -> Iterator[tuple[JsonValue, int]]:
+    """The whole items, each with the place behind it."""
     decoder, at = json.JSONDecoder(), 1
     while True:
         while at < len(text) and text[at] in _BETWEEN:
@@ -33,7 +40,7 @@ def _items(text: str) -> Iterator[JsonValue]:
             item, at = decoder.raw_decode(text, at)
         except ValueError:  # the end of the list, or of what was written
             return
-        yield item
+        yield item, at
 
 
 def _changes_nothing(item: JsonValue) -> bool:

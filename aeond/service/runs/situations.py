@@ -73,7 +73,7 @@ class ObservedSituations:
     async def nearest(self, run: RunSnapshot, words: str) -> tuple[str, ...]:
         if run.request.tools is None:
             with _bounded(run, NEAREST_SECONDS):
-                return await self._nearest(run.workspace, f"{_about(run)}\n{words}")
+                return await self._nearest(run.workspace, f"{words}\n{_about(run)}")
         return ()
 
     async def _observed(self, run: RunSnapshot) -> Situation:

@@ -125,13 +125,14 @@ def _target(changes: FileChanges, path: str, to: str, workspace: str) -> str:
     except ToolError as error:
         raise ToolError(error.message, reason=error.reason, field="to", retryable=error.retryable) from error
     extension = PurePosixPath(name).suffix
-    if extension and not PurePosixPath(wanted).suffix and not wanted.startswith(_HERE):
+    if extension and not PurePosixPath(wanted).suffix and not wanted.startswith((".", "/")):
+        bare = f"{_HERE}{folder}/{wanted}" if folder and "/" not in wanted else f"{_HERE}{wanted}"
         raise ToolError(
             f"{wanted} may be a folder or a new name: use {wanted}/ for the folder, {wanted}{extension} for the name,"
-            f" or {_HERE}{wanted} for the name without {extension}",
+            f" or {bare} for the name without {extension}",
             reason="TARGET_UNCLEAR",
             field="to",
-            candidates=(f"{wanted}/", f"{wanted}{extension}", f"{_HERE}{wanted}"),
+            candidates=(f"{wanted}/", f"{wanted}{extension}", bare),
         )
     renamed = folder and "/" not in wanted and wanted != name
     return f"{folder}/{wanted}" if renamed else wanted

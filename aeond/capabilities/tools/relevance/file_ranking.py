@@ -22,8 +22,8 @@ _MEANING: Final = 6.0  # weight of a cosine; from 3 to 10 hardly another file co
 def nearest_files(
     request: str, texts: Mapping[str, str], meanings: Mapping[str, float] | None = None
 ) -> tuple[str, ...]:
-    """The paths of at most _MOST files that share most with the request, the nearest first. `texts` are contents, or their beginnings,
-    by path; `meanings` are cosines, as far as they are known. Without any, there are none where they share too little."""
+    """The paths of at most _MOST files that share most with the request, the nearest first; none where they share too little. `texts`
+    are contents, or their beginnings, by path; `meanings` are cosines, as far as they are known."""
     paths = sorted(texts)
     places: dict[str, dict[int, float]] = defaultdict(dict)
     for place, path in enumerate(paths):
@@ -46,5 +46,4 @@ def nearest_files(
             scores[place] += _MEANING * meanings[path]
     ranked = sorted(scores, key=lambda place: -scores[place])[:_MOST]
     best = scores[ranked[0]] if ranked else 0.0
-    least = 0.0 if meanings else _LEAST
-    return tuple(paths[one] for one in ranked if best >= least and scores[one] >= _OF_BEST * best)
+    return tuple(paths[one] for one in ranked if best >= _LEAST and scores[one] >= _OF_BEST * best)

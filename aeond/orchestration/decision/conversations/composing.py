@@ -7,8 +7,6 @@ from collections.abc import Sequence
 from dataclasses import field, replace
 from typing import Final
 
-import anyio
-
 from aeond.domain.llm import LLMRequest
 from aeond.domain.messages import Message
 from aeond.domain.plans.steps import StepSnapshot
@@ -20,7 +18,7 @@ from aeond.domain.tools import ToolCall, ToolSpec
 from aeond.domain.values import display_json
 from aeond.frozen import frozen
 from aeond.orchestration.answer.equations import Computes, computes_nothing, evaluated
-from aeond.orchestration.budget.budgeted_llm import BudgetedLLM
+from aeond.orchestration.budget.budgeted_llm import BudgetedLLM, is_cut, repeats_itself
 from aeond.orchestration.context.prompt_fitting import fit_prompt, room_in
 from aeond.orchestration.decision.conversations.knowledge import repeats_a_fact
 from aeond.orchestration.decision.conversations.update import overwrites
@@ -28,6 +26,7 @@ from aeond.orchestration.decision.interfaces import CHANGES
 from aeond.orchestration.decision.invention import loses_numbers
 from aeond.orchestration.decision.results import results_length, turns_of
 from aeond.orchestration.decision.schema import ANSWER
+from aeond.orchestration.interfaces import discard_text
 from aeond.orchestration.last_runs import LastRuns
 from aeond.orchestration.prompts.decision_prompts import composing_messages
 from aeond.orchestration.repair.endless_lists import news_of_list
@@ -117,22 +116,18 @@ class Composer:
         return whole
 
     async def _written(self, request: LLMRequest, grant: Grant) -> str:
-        """What the model writes, a list up to where it says nothing new; "" if the model fails."""
-        text = ""
-
-        def watch(piece: str) -> None:
-            nonlocal text
-            text = text + piece if piece else ""  # an engine that died starts over
-            if news_of_list(text) != text:
-                scope.cancel()
-
-        with anyio.CancelScope() as scope:
-            answered = (await BudgetedLLM(self.llm, grant).stream(request, watch)).value
-            text = answered.text if answered else ""
-        return news_of_list(text)
+        """What the model writes; a list that it does not end as far as it says something new. "" if the model fails or it was cut."""
+        answered = (await BudgetedLLM(self.llm, grant).stream(request, discard_text, _is_endless)).value
+        if answered is None:
+            return ""
+        return news_of_list(answered.text) if is_cut(answered) else answered.text
 
     def _can_ask(self, grant: Grant) -> bool:
         """Whether a small model can be asked in one word, and a call is left to write again."""
         return (
             self.llm.capabilities.likely and not self.llm.capabilities.tool_calls and grant.left.llm_calls > 1
         )
+
+
+def _is_endless(text: str) -> bool:
+    return bool(news_of_list(text)) or repeats_itself(text)

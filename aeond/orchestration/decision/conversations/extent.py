@@ -90,7 +90,7 @@ async def question_of(
     subjects: Subjects, llm: LLMAdapter, run: RunSnapshot, situation: Situation, grant: Grant
 ) -> RunSnapshot:
     """The run as one that only asks, if an order stands behind its last question: most of what stands there only says where to look or
-    how to answer. Any other run as it is. Up to five calls of the grant, for what is not known yet."""
+    how to answer. Any other run as it is. Up to seven calls of the grant, for what is not known yet."""
     question, rest = question_and_rest(run.text)
     if not rest:
         return run

@@ -184,12 +184,14 @@ async def not_found_reply(llm: LLMAdapter, run: RunSnapshot, situation: Situatio
     complete. One that names neither a file that was looked at nor one that is missing may name a place that was not searched: a plain one
     is given instead."""
     names = {path for path, _ in situation.files} | {*situation.nearest}
-    places = dict.fromkeys(_place(turn, names) for turn in turns_of(executed(run), 0))
+    turns = turns_of(executed(run), 0)
+    places = dict.fromkeys(_place(turn, names) for turn in turns)
     missing = new_names(run, situation)
     messages = not_found_messages(run.text, tuple(places), missing)
     request = LLMRequest(messages, max_tokens=MAX_REFUSAL_TOKENS, fixed=True, deadline_seconds=REPLY_SECONDS)
     reply = (await BudgetedLLM(llm, grant).text(request)).strip()
-    looked = [name for name in sorted(names) if any(name in place for place in places)]
+    values = [value for turn in turns for value in turn.call.arguments.values()]
+    looked = dict.fromkeys(value for value in values if isinstance(value, str) and value in names)
     if reply and looked and not any(name.rpartition("/")[2] in reply for name in (*looked, *missing)):
         return NOT_IN + ", ".join(looked)
     return reply

@@ -70,6 +70,7 @@ class Subject:
     likely: tuple[LikelyToken, ...]
     intent: tuple[LikelyToken, ...] = ()
     purposes: Mapping[Purpose, float] = field(default_factory=dict)
+    asks_too: bool = False  # an order that looks like a question
 
     @property
     def knowledge(self) -> float:
@@ -150,8 +151,8 @@ class Subject:
     def as_order(self) -> "Subject":
         """The same where no answer is wanted after all."""
         rest = {one: share for one, share in self.purposes.items() if one not in ANSWERS}
-        whole = sum(rest.values()) or 1.0
-        return replace(self, purposes={one: share / whole for one, share in rest.items()})
+        whole = sum(rest.values())
+        return replace(self, purposes={one: share / whole for one, share in rest.items()}, asks_too=True)
 
     def may_not_ask(self, request: str) -> bool:
         """Whether something else than an answer may be wanted: neither the word says the contrary, nor the form of the request."""
@@ -194,16 +195,15 @@ class Subjects:
         """The subject of the run's request, for up to three calls of the grant if it is not known yet; one without likely tokens if the
         model gives none. What may be an order is one if something is surely to be done."""
         request = run.text
-        known = self._known.get((run.run_id, request))
-        if known is not None:
-            return known
-        likely = await first_tokens(SUBJECT, llm, grant, request)
-        asks = Subject(likely).may_not_ask(request)
-        intent = await first_tokens(INTENT, llm, grant, request) if asks else ()
-        subject = subject_of(likely, intent, request, surroundings_of(run, situation))
+        subject = self._known.get((run.run_id, request))
+        if subject is None:
+            likely = await first_tokens(SUBJECT, llm, grant, request)
+            asks = Subject(likely).may_not_ask(request)
+            intent = await first_tokens(INTENT, llm, grant, request) if asks else ()
+            subject = subject_of(likely, intent, request, surroundings_of(run, situation))
         if await self._is_order(subject, llm, run, grant):
             subject = subject.as_order()
-        if likely:  # a model that failed is asked again
+        if subject.likely:  # a model that failed is asked again
             self._known[run.run_id, request] = subject
         return subject
 

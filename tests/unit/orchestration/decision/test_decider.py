@@ -81,7 +81,7 @@ async def test_what_a_run_has_changed_it_does_not_remove() -> None:
         ("Add a rope.", ("boat.md",), "boat.md"),
         ("Add a rope.", ("boat.md", "list.md"), "list.md"),
         ("Add a rope to list.md", ("boat.md",), "list.md"),
-        ("Add a rope.", ("report.pdf",), "list.md"),
+        ("Add the rope of boat.md to it.", ("boat.md",), "list.md"),
         ("Dodaj linę.", (), "boat.md"),
     ],
 )

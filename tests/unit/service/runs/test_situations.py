@@ -119,7 +119,7 @@ async def test_a_child_run_sees_only_the_time() -> None:
 async def test_files_may_be_sought_by_other_words() -> None:
     """The nearest files are then those by the request and these words, for a run that may use files."""
     observed = situations(InMemoryMemory(), "a.txt")
-    assert await observed.nearest(RUN, "gate") == ("near Where is fact 7?\ngate",)
+    assert await observed.nearest(RUN, "gate") == ("near gate\nWhere is fact 7?",)
     assert await observed.nearest(replace(RUN, request=replace(RUN.request, tools=())), "gate") == ()
 
 

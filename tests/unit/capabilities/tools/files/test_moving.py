@@ -30,6 +30,7 @@ def tools(tmp_path: Path) -> FileTools:
         ("list.txt", "new/deep/final.txt", "new/deep/final.txt"),
         ("list.txt", "List.txt", "List.txt"),
         ("list.txt", "./list", "list"),
+        ("list.txt", ".list", ".list"),
         ("list.txt", "'other name.txt'", "other name.txt"),
     ],
 )
@@ -52,12 +53,16 @@ async def test_an_existing_file_is_not_replaced(tools: FileTools) -> None:
     assert (tools.folder / "list.txt").read_text() == "list"
 
 
-async def test_what_may_be_a_folder_or_a_name_is_asked_for(tools: FileTools) -> None:
-    """A new path without the extension that the file has is refused, unless there is such a folder, with what it may mean."""
-    result = await tools.call("move_file", path="list.txt", to="later")
+@pytest.mark.parametrize(("path", "bare"), [("list.txt", "./later"), ("docs/Draft.md", "./docs/later")])
+async def test_what_may_be_a_folder_or_a_name_is_asked_for(tools: FileTools, path: str, bare: str) -> None:
+    """A new path without the extension that the file has is refused, unless there is such a folder, with what it may mean; each of
+    these is accepted, and the last one keeps the file in its folder."""
+    result = await tools.call("move_file", path=path, to="later")
     assert result.reason == "TARGET_UNCLEAR"
-    assert result.metadata["candidates"] == ["later/", "later.txt", "./later"]
-    assert (tools.folder / "list.txt").exists()
+    assert result.metadata["candidates"] == ["later/", f"later{Path(path).suffix}", bare]
+    assert (tools.folder / path).exists()
+    assert (await tools.call("move_file", path=path, to=bare)).effects
+    assert (tools.folder / path).with_name("later").exists()
 
 
 @pytest.mark.parametrize("to", ["../out.txt", "/etc/out.txt", "/etc"])

@@ -38,8 +38,9 @@ def test_without_files_there_is_none() -> None:
 
 
 def test_meaning_counts_beside_words() -> None:
-    """A file that is near in meaning comes first though it shares no word; without any meaning nothing is near then."""
+    """A file that is near in meaning comes first though it shares no word; without any, and with little of it, nothing is near."""
     meanings = {"club/members.csv": 0.2, "club/rules.md": 0.5, "todo.txt": 0.1}
+    assert nearest_files("co zabronione w nocy", TEXTS, dict.fromkeys(TEXTS, 0.1)) == ()
     assert nearest_files("co zabronione w nocy", TEXTS) == ()
     assert nearest_files("co zabronione w nocy", TEXTS, meanings) == ("club/rules.md",)
     assert nearest_files("is rope on the list todo.txt", TEXTS, meanings)[0] == "todo.txt"

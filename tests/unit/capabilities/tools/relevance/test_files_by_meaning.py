@@ -1,3 +1,4 @@
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,8 @@ from aeond.capabilities.tools.relevance.files_by_meaning import (
     pieces_of,
 )
 from aeond.capabilities.tools.worker_threads import WorkerThreads
+from aeond.errors import OverloadedError
+from aeond.ports.embedding import Vector
 from tests.support.embedders import WordEmbedder
 
 
@@ -30,8 +33,13 @@ def over(embedder: WordEmbedder, *untrusted: str) -> FilesByMeaning:
 
 async def test_a_file_that_is_near_in_meaning_is_found(folder: Path) -> None:
     """The file with the nearest piece comes first, though words alone would name none; untrusted files are not looked at."""
-    embedder = WordEmbedder()
-    assert (await over(embedder, "hidden.md").nearest(str(folder), "noisily"))[0] == "rules.md"
+
+    class Translating(WordEmbedder):
+        async def embed(self, texts: Sequence[str]) -> Sequence[Vector]:
+            return await super().embed([text.replace("gość", "a guest pays") for text in texts])
+
+    embedder = Translating()
+    assert await over(embedder, "hidden.md").nearest(str(folder), "gość") == ("rules.md",)
     assert not any("noisy" in text for text in embedder.calls[0])
 
 
@@ -43,6 +51,16 @@ async def test_without_vectors_words_alone_count(folder: Path, *, available: boo
     found = over(embedder, "hidden.md")
     assert await found.nearest(str(folder), "noisily") == ()
     assert await found.nearest(str(folder), "pressure in engine.log") == ("boat/engine.log",)
+
+
+async def test_a_busy_embedder_leaves_the_words(folder: Path) -> None:
+    """Where the embedder rejects the texts, the nearest file is that by words."""
+
+    class Busy(WordEmbedder):
+        async def embed(self, texts: Sequence[str]) -> Sequence[Vector]:
+            raise OverloadedError("too many wait", reason="EMBEDDER_BUSY")
+
+    assert await over(Busy()).nearest(str(folder), "pressure in engine.log") == ("boat/engine.log",)
 
 
 async def test_an_empty_folder_has_no_file(tmp_path: Path) -> None:
@@ -60,3 +78,4 @@ def test_pieces_are_bounded() -> None:
     assert len({path for path, _ in pieces}) == MAX_PIECES - 1
     assert pieces[0][1].startswith("dir 0 txt: word word")
     assert len(pieces_of({"a.txt": "word\n" * 400})) == MAX_PIECES_OF_FILE
+    assert pieces_of({f"{number}.txt": "word" for number in range(MAX_PIECES + 1)}) == ()

@@ -92,15 +92,20 @@ async def test_a_change_that_cannot_be_written_is_refused(written: object) -> No
     assert "change" not in str(llm.requests[-1].schema)
 
 
-async def test_a_list_without_end_is_used_up_to_its_first_repetition() -> None:
-    """A list that repeats itself until it is cut counts as far as it says something new."""
-    choice, llm = await chosen(
-        {"change": {"path": "list"}},
-        ["b", "c", "b"] * 100,
-        change=replace(CHANGE, composition=replace(COMPOSITION, max_tokens=40)),
+async def test_a_list_without_end_is_used_as_far_as_it_says_something_new() -> None:
+    """A list that only repeats itself is cut there, long before the bound, and the call is paid for as far as it was written."""
+    rules = (
+        Rule.model_validate({"contains": "Say what changes.", "json": ["b", "c", *["b"] * 500]}),
+        Rule.model_validate({"json": {"change": {"path": "list"}}}),
     )
+    tools = registry()
+    tools.register(WholeTool(CHANGE))
+    decider, _ = decider_of(rules, tools, FACTS, Composing({}, ("list",), SHOWN))
+    purse = grant()
+    choice = await decider.choose(run_of(request="drop b"), purse, discard_text)
     assert choice.value.tool_call == ToolCall("change", {"path": "list", "notes": ["b", "c"]})
-    assert llm.requests[-1].max_tokens == 40
+    assert purse.model_use is not None
+    assert 0 < purse.model_use.calls[-1].completion_tokens < 100
 
 
 @pytest.mark.parametrize(("written", "times"), [({"json": [3]}, 1), ({"text": ""}, 2)])

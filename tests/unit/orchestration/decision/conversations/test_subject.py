@@ -117,6 +117,9 @@ async def test_what_may_be_an_order_is_one_if_something_is_to_be_done(answer: fl
     rules = tuple(Rule(contains=one, text=next(iter(likely)), likely=likely) for one, likely in said)
     _, llm = decider_of(rules, registry(LOOK))
     subjects, run = Subjects(), run_of(request="Mark it as red")
+    assert not (
+        await subjects.of(llm, run, Situation(), grant(3))
+    ).is_order  # no call is left for the third one yet
     subject = await subjects.of(llm, run, Situation(), grant(10))
     assert (subject.wants_no_change, subject.is_order) == (not order, order)
     assert math.isclose(sum(subject.purposes.values()), 1.0)

@@ -23,7 +23,8 @@ class FileSearch:
 
     llm: LLMAdapter
     situations: Situations
-    found: LastRuns[tuple[str, str], tuple[str, ...]] = field(default_factory=LastRuns)  # by run and request
+    words: LastRuns[tuple[str, str], str] = field(default_factory=LastRuns)  # by run and request
+    found: LastRuns[tuple[str, str], tuple[str, ...]] = field(default_factory=LastRuns)  # the same
 
     async def widened(self, run: RunSnapshot, situation: Situation, grant: Grant) -> Situation:
         """The situation with the nearest files by such words, where there are files and none is near by the request's own: for one call
@@ -31,14 +32,18 @@ class FileSearch:
         if situation.nearest or not situation.files:
             return situation
         key = (run.run_id, run.text)
-        if key not in self.found and (words := await self._words_of(run, grant)):
-            self.found[key] = await self.situations.nearest(run, words)
-        return replace(situation, nearest=self.found.get(key, ()))
+        nearest = self.found.get(key, ())
+        if not nearest and (words := await self._words_of(run, grant)):
+            nearest = await self.situations.nearest(run, words)
+        if nearest:  # a search that gave up is made again
+            self.found[key] = nearest
+        return replace(situation, nearest=nearest)
 
     async def _words_of(self, run: RunSnapshot, grant: Grant) -> str:
-        """The words; "" if no call is left for what follows, or the model fails: then it is asked again."""
-        if grant.left.llm_calls <= 1:
-            return ""
-        asked = LLMRequest(search_messages(run.text), max_tokens=MAX_WORDS_TOKENS, fixed=True)
-        answered = (await BudgetedLLM(self.llm, grant).generate(asked)).value
-        return answered.text if answered is not None else ""
+        key = (run.run_id, run.text)
+        if key not in self.words and grant.left.llm_calls > 1:
+            asked = LLMRequest(search_messages(run.text), max_tokens=MAX_WORDS_TOKENS, fixed=True)
+            answered = (await BudgetedLLM(self.llm, grant).generate(asked)).value
+            if answered is not None:  # a model that failed is asked again
+                self.words[key] = answered.text
+        return self.words.get(key, "")

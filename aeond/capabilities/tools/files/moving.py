@@ -125,14 +125,15 @@ def _target(changes: FileChanges, path: str, to: str, workspace: str) -> str:
     except ToolError as error:
         raise ToolError(error.message, reason=error.reason, field="to", retryable=error.retryable) from error
     extension = PurePosixPath(name).suffix
-    if extension and not PurePosixPath(wanted).suffix and not wanted.startswith((".", "/")):
+    target = PurePosixPath(wanted)
+    if extension and not target.suffix and not target.name.startswith(".") and not wanted.startswith(_HERE):
         bare = f"{_HERE}{folder}/{wanted}" if folder and "/" not in wanted else f"{_HERE}{wanted}"
+        meant = [f"{wanted}/", f"{wanted}{extension}", *([] if target.is_absolute() else [bare])]
         raise ToolError(
-            f"{wanted} may be a folder or a new name: use {wanted}/ for the folder, {wanted}{extension} for the name,"
-            f" or {bare} for the name without {extension}",
+            f"{wanted} may be a folder or a new name: use one of {', '.join(meant)}",
             reason="TARGET_UNCLEAR",
             field="to",
-            candidates=(f"{wanted}/", f"{wanted}{extension}", bare),
+            candidates=meant,
         )
     renamed = folder and "/" not in wanted and wanted != name
     return f"{folder}/{wanted}" if renamed else wanted

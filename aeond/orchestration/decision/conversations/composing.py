@@ -116,11 +116,11 @@ class Composer:
         return whole
 
     async def _written(self, request: LLMRequest, grant: Grant) -> str:
-        """What the model writes; a list that it does not end as far as it says something new. "" if the model fails or it was cut."""
+        """What the model writes; a list that it does not end as far as it says something new. "" if the model fails."""
         answered = (await BudgetedLLM(self.llm, grant).stream(request, discard_text, _is_endless)).value
         if answered is None:
             return ""
-        return news_of_list(answered.text) if is_cut(answered) else answered.text
+        return (news_of_list(answered.text) if is_cut(answered) else "") or answered.text
 
     def _can_ask(self, grant: Grant) -> bool:
         """Whether a small model can be asked in one word, and a call is left to write again."""
@@ -130,4 +130,5 @@ class Composer:
 
 
 def _is_endless(text: str) -> bool:
-    return bool(news_of_list(text)) or repeats_itself(text)
+    is_open = not text.rstrip().endswith("]")  # a list that ends by itself is used whole
+    return (is_open and bool(news_of_list(text))) or repeats_itself(text)

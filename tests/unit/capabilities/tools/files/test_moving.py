@@ -65,6 +65,18 @@ async def test_what_may_be_a_folder_or_a_name_is_asked_for(tools: FileTools, pat
     assert (tools.folder / path).with_name("later").exists()
 
 
+async def test_a_whole_path_may_be_a_folder_or_a_name_too(tools: FileTools) -> None:
+    """Neither a path from the root nor one below a hidden folder renames a file without its extension unasked."""
+    for to in (str(tools.folder / "later"), ".hidden/later"):
+        result = await tools.call("move_file", path="list.txt", to=to)
+        assert result.reason == "TARGET_UNCLEAR"
+        candidates = result.metadata["candidates"]
+        assert isinstance(candidates, list)
+        assert candidates[:2] == [f"{to}/", f"{to}.txt"]
+        for meant in map(str, candidates):
+            assert ".//" not in meant
+
+
 @pytest.mark.parametrize("to", ["../out.txt", "/etc/out.txt", "/etc"])
 async def test_nothing_is_moved_outside(tools: FileTools, to: str) -> None:
     """A new path outside of the workspace is refused."""

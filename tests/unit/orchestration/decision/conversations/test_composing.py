@@ -108,6 +108,13 @@ async def test_a_list_without_end_is_used_as_far_as_it_says_something_new() -> N
     assert 0 < purse.model_use.calls[-1].completion_tokens < 100
 
 
+@pytest.mark.parametrize("item", ["b", "an oar for Ida", "rope and tar"])
+async def test_a_list_that_ends_is_used_whole(item: str) -> None:
+    """Items that repeat others are kept in a list that the model has finished."""
+    choice, _ = await chosen({"change": {"path": "list"}}, [item] * 3)
+    assert choice.value.tool_call == ToolCall("change", {"path": "list", "notes": [item] * 3})
+
+
 @pytest.mark.parametrize(("written", "times"), [({"json": [3]}, 1), ({"text": ""}, 2)])
 async def test_what_was_not_written_is_not_asked_for_again(written: dict[str, object], times: int) -> None:
     """The same conversation of a run is held once, unless the model has failed in it."""

@@ -366,9 +366,8 @@ class Decider:
         makes_file = bool(found) and names_new_file(snapshot, situation)
         if subject.wants_no_change and not makes_file:
             return None
-        if (
-            found and not subject.asks_too
-        ):  # what is asked besides an order is answered from what the change leaves
+        # What is asked besides an order is answered from what the change leaves.
+        if found and not subject.asks_too:
             self.findings[snapshot.run_id] = found
         changing = offer.to_change(CHANGES)
         return changing if changing.tools and subject.wants_change_too else offer

@@ -1,10 +1,9 @@
 """The metrics of a running daemon: counts that follow the events, and readings of its present state."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from typing import Final, Protocol
 
 from aeond.domain.daemons import DaemonSnapshot
-from aeond.domain.runs.events import Event
 from aeond.domain.runs.run import RunState
 from aeond.observability.exposition import page
 from aeond.observability.families import Export, Reading
@@ -14,7 +13,6 @@ from aeond.ports import Journal
 from aeond.ports.journal import RunFilter, every_run
 
 PAGE_RUNS: Final = 256
-MAX_WAITING: Final = 256  # events
 UNENDED: Final = frozenset(state for state in RunState if not state.ended)
 
 
@@ -29,34 +27,11 @@ class Clients(Protocol):
 
 
 class Metrics:
-    """Counts in `counts` and `commits`, and shows them as a page.
-
-    Events wait until the counts are read, or until MAX_WAITING of them wait: one after another they are counted in less time.
-    """
+    """Counts in `counts` and `commits`, and shows them as a page."""
 
     def __init__(self) -> None:
+        self.counts = RunCounts()
         self.commits = Histogram(SHORT)
-        self._counts = RunCounts()
-        self._waiting: list[Sequence[Event]] = []
-        self.waiting_events = 0
-
-    @property
-    def counts(self) -> RunCounts:
-        """The counts with everything that was heard."""
-        self._take()
-        return self._counts
-
-    def hear(self, events: Sequence[Event]) -> None:
-        """Takes events of one run that were published together."""
-        self._waiting.append(events)
-        self.waiting_events += len(events)
-        if self.waiting_events >= MAX_WAITING:
-            self._take()
-
-    def _take(self) -> None:
-        waiting, self._waiting, self.waiting_events = self._waiting, [], 0
-        for events in waiting:
-            self._counts.hear(events)
 
     async def recall(self, journal: Journal) -> None:
         """Takes note of the runs that an earlier daemon left unfinished. Call it before they continue."""
@@ -76,11 +51,10 @@ class Metrics:
         """A function that reads the present state and returns content type and content for an Accept header."""
 
         async def read(accept: str) -> tuple[str, bytes]:
-            daemon, runs = await status(), await journal.count_runs()
             reading = Reading(
                 counts=self.counts,
-                daemon=daemon,
-                runs=runs,
+                daemon=await status(),
+                runs=await journal.count_runs(),
                 commits=self.commits,
                 connections=clients.connections,
                 streams=clients.streams,

@@ -4,7 +4,7 @@ The counts start at 0 with each daemon and equal what a count over the journal's
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final
@@ -42,9 +42,6 @@ class _RunProgress:
     open: OpenQuestions = field(default_factory=lambda: NONE_OPEN)
 
 
-_Taking = Callable[[e.Event, Any, _RunProgress], None]
-
-
 class RunCounts:
     """Counts of events by kind and bounded labels. Each attribute maps label values to a number or a histogram."""
 
@@ -67,7 +64,7 @@ class RunCounts:
         self.decisions: Counter[Labels] = Counter()
         self.approvals: Counter[Labels] = Counter()
         self._runs: dict[str, _RunProgress] = {}
-        counting: dict[type[e.EventKind], _Taking] = {
+        self._counting: dict[type[e.EventKind], Callable[[e.Event, Any, _RunProgress], None]] = {
             e.RunCreated: self._created,
             e.RunEnded: self._ended,
             e.RunSuspended: self._suspended,
@@ -81,34 +78,27 @@ class RunCounts:
             e.PolicyDecided: self._decided,
             **dict.fromkeys(OPERATION_OF, self._operation_ended),
         }
-        # Counts that depend on the progress are made before it advances.
-        self._taking: dict[type[e.EventKind], tuple[_Taking, ...]] = {
-            kind: tuple(taking[kind] for taking in (counting, _ADVANCING) if kind in taking)
-            for kind in {*counting, *_ADVANCING}
-        }
+        self._heard = frozenset({*self._counting, *_ADVANCING})
 
     def hear(self, events: Sequence[e.Event]) -> None:
-        """Counts events of one run that were published together. The events that a fork copied are not counted: they
+        """Counts events that were published together. The events that a fork copied are not counted: they
         happened in the original run."""
         first = events[0].kind
         if isinstance(first, e.RunCreated) and first.ancestry.forked_run_id:
-            self._created(events[0], first, _RunProgress())
+            self._count(events[0])
             self.recall(events[1:])
             return
-        progress: _RunProgress | None = None
         for event in events:
-            kind = event.kind
-            for take in self._taking.get(type(kind), ()):
-                if progress is None:
-                    progress = self._progress_of(event.run_id)
-                take(event, kind, progress)
+            if type(event.kind) in self._heard:
+                self._count(event)
 
     def recall(self, events: Iterable[e.Event]) -> None:
         """Takes note of earlier events of a run without counting them: those of an earlier daemon."""
         for event in events:
-            progress = self._progress_of(event.run_id)
-            if advance := _ADVANCING.get(type(event.kind)):
-                advance(event, event.kind, progress)
+            progress = self._runs.get(event.run_id)
+            if progress is None:
+                progress = self._runs[event.run_id] = _RunProgress()
+            _advance(progress, event)
 
     @property
     def open_approvals(self) -> int:
@@ -123,18 +113,24 @@ class RunCounts:
 
     # ------------------------------------------------------------ counting
 
-    def _progress_of(self, run_id: str) -> _RunProgress:
-        progress = self._runs.get(run_id)
+    def _count(self, event: e.Event) -> None:
+        progress = self._runs.get(event.run_id)
         if progress is None:
-            progress = self._runs[run_id] = _RunProgress()
-        return progress
+            progress = self._runs[event.run_id] = _RunProgress()
+        kind = type(event.kind)
+        count = self._counting.get(kind)
+        if kind is e.RunEnded:  # what it adds up is complete already
+            del self._runs[event.run_id]
+        if count is not None:
+            count(event, event.kind, progress)
+        if kind in _ADVANCING:
+            _advance(progress, event)
 
     def _created(self, _event: e.Event, kind: e.RunCreated, _progress: _RunProgress) -> None:
         forked = "fork" if kind.ancestry.forked_run_id else "client"
         self.created["child" if kind.ancestry.parent_run_id else forked,] += 1
 
     def _ended(self, event: e.Event, kind: e.RunEnded, progress: _RunProgress) -> None:
-        del self._runs[event.run_id]
         self.ended[kind.state,] += 1
         self.run_seconds[kind.state,].observe(event.elapsed_seconds)
         self.run_engine_seconds[()].observe(progress.engine_seconds)
@@ -190,41 +186,33 @@ class RunCounts:
             self.first_token_seconds[operation,].observe(use.first_token_seconds)
 
 
-def _step_over(_event: e.Event, kind: e.StepEnded, progress: _RunProgress) -> None:
-    if kind.model_use is not None:
-        _add(progress, kind.model_use)
-    if progress.open:
-        progress.open = open_after(progress.open, (kind,))
+_STARTING: Final = (e.OperationStarted, e.PlanningStarted, e.AnswerStarted)
+_ASKING: Final = (
+    *(e.InputRequested, e.InputAnswered, e.ApprovalRequested, e.ApprovalDecided),
+    *(e.StepResolved, e.BudgetExhausted, e.CancelRequested),
+)
+_ADVANCING: Final = frozenset({*_STARTING, *_ASKING, *OPERATION_OF, e.StepEnded})
 
 
-def _operation_begun(event: e.Event, kind: e.OperationIntent, progress: _RunProgress) -> None:
-    progress.operation, progress.operation_since = kind.operation, event.elapsed_seconds
-
-
-def _operation_over(_event: e.Event, kind: e.OperationEnd, progress: _RunProgress) -> None:
-    _add(progress, kind.model_use)
-    if OPERATION_OF[type(kind)] == progress.operation:
-        progress.operation = ""
-
-
-def _question_changed(_event: e.Event, kind: e.EventKind, progress: _RunProgress) -> None:
-    progress.open = open_after(progress.open, (kind,))
+def _advance(progress: _RunProgress, event: e.Event) -> None:
+    kind = event.kind
+    match kind:
+        case e.StepEnded():
+            _add(progress, kind.model_use)
+            if progress.open:
+                progress.open = open_after(progress.open, (kind,))
+        case e.OperationStarted() | e.PlanningStarted() | e.AnswerStarted():
+            progress.operation, progress.operation_since = kind.operation, event.elapsed_seconds
+        case _ if isinstance(kind, _ASKING):
+            progress.open = open_after(progress.open, (kind,))
+        case _ if isinstance(kind, e.OperationEnd):
+            _add(progress, kind.model_use)
+            if OPERATION_OF[type(kind)] == progress.operation:
+                progress.operation = ""
+        case _:
+            pass
 
 
 def _add(progress: _RunProgress, use: ModelUse | None) -> None:
     if use is not None:
         progress.engine_seconds += use.engine_seconds
-
-
-_ADVANCING: Final[Mapping[type[e.EventKind], _Taking]] = {
-    e.StepEnded: _step_over,
-    **dict.fromkeys((e.OperationStarted, e.PlanningStarted, e.AnswerStarted), _operation_begun),
-    **dict.fromkeys(OPERATION_OF, _operation_over),
-    **dict.fromkeys(
-        (
-            *(e.InputRequested, e.InputAnswered, e.ApprovalRequested, e.ApprovalDecided),
-            *(e.StepResolved, e.BudgetExhausted, e.CancelRequested),
-        ),
-        _question_changed,
-    ),
-}

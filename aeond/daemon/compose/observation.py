@@ -58,7 +58,7 @@ class Observation:
                     tasks.start_soon(tracing.run)
                 if metrics is not None:
                     await metrics.recall(journal)
-                    feed.listen(metrics.hear)
+                    feed.listen(metrics.counts.hear)
                     self._serve(metrics, journal, status, api, tracing, tasks, sockets)
                 yield
                 tasks.cancel_scope.cancel()

@@ -15,7 +15,6 @@ from aeond.ports import Clock, Journal
 from aeond.trace_context import TraceParent
 
 MAX_RUNS: Final = 512  # whose spans are collected while they work; others are read from the journal
-MAX_HEARD: Final = 256  # events
 MAX_ENDED: Final = 512
 MANY_ENDED: Final = MAX_ENDED // 4  # are exported at once
 BATCH_SPANS: Final = 2_048  # about 400 kB; with the spans of one more run 1.3 MB, and a collector takes 4
@@ -38,8 +37,7 @@ class Tracing:
 
     `model` returns the name of the daemon's model. A run that began under an earlier daemon, or was suspended
     meanwhile, is read from the journal. Spans that cannot be exported are dropped and counted. The connection is kept for
-    `keep_seconds`. What is heard waits until spans are exported, or until it is MAX_HEARD events: one after another they take half
-    the time.
+    `keep_seconds`.
     """
 
     def __init__(
@@ -58,8 +56,6 @@ class Tracing:
         self._provider = provider
         self._clock = clock
         self._keep_seconds = keep_seconds
-        self._heard: list[Sequence[e.Event]] = []
-        self._heard_events = 0
         self._runs: dict[str, RunSpans] = {}
         self._ended: deque[tuple[str, RunSpans | None]] = deque()
         self._news = anyio.Event()
@@ -73,20 +69,6 @@ class Tracing:
 
     def hear(self, events: Sequence[e.Event]) -> None:
         """Takes events of one run that were published together."""
-        self._heard.append(events)
-        self._heard_events += len(events)
-        if self._heard_events >= MAX_HEARD:
-            self._take_all()
-        elif type(events[-1].kind) is e.RunEnded:
-            self._news.set()
-
-    def _take_all(self) -> None:
-        """Takes everything that was heard."""
-        heard, self._heard, self._heard_events = self._heard, [], 0
-        for events in heard:
-            self._take(events)
-
-    def _take(self, events: Sequence[e.Event]) -> None:
         run_id = events[0].run_id
         run = self._runs.get(run_id)
         if run is not None:
@@ -119,7 +101,6 @@ class Tracing:
         """Waits for GATHER_SECONDS, or until there are spans enough for a request."""
         for _ in range(GATHER_SECONDS):
             await self._clock.sleep_until(self._clock.monotonic() + 1.0)
-            self._take_all()
             if self._waiting_spans >= BATCH_SPANS or len(self._ended) >= MANY_ENDED:
                 break
 
@@ -149,7 +130,6 @@ class Tracing:
         batch: list[bytes] = []
         runs: list[tuple[str, RunSpans | None]] = []
         count = 0
-        self._take_all()
         try:
             while self._ended:
                 runs.append(self._ended.popleft())

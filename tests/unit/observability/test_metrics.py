@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from aeond.domain.daemons import DaemonSnapshot, DaemonState
 from aeond.domain.runs.events import Event
 from aeond.observability.families import Export
-from aeond.observability.metrics import MAX_WAITING, Metrics
+from aeond.observability.metrics import Metrics
 from tests.support.golden import golden_journals
 from tests.support.in_memory_journal import InMemoryJournal
 from tests.support.metrics_page import OPENMETRICS, samples
@@ -46,7 +46,7 @@ async def test_open_approvals_of_an_earlier_daemon_are_shown() -> None:
     assert found["aeond_stream_subscribers"] == 1
     await journal.append(rest)
     for event in rest:
-        metrics.hear([event])
+        metrics.counts.hear([event])
     found = samples((await page(OPENMETRICS))[1].decode())
     assert found["aeond_approvals_open"] == 0
     assert found['aeond_approvals_total{event="approved"}'] == 1
@@ -61,17 +61,3 @@ async def test_ended_runs_are_not_read_again() -> None:
     await metrics.recall(journal)
     assert metrics.counts.open_approvals == 0
     assert metrics.counts.ended == {}
-
-
-async def test_no_more_events_wait_than_fit() -> None:
-    """Events wait until the counts are read, but never more than the bound, so that their outputs are not kept."""
-    _, rest = await journal_until("RunCreated")
-    metrics = Metrics()
-    heard = 0
-    while heard < 3 * MAX_WAITING:
-        metrics.hear(rest)
-        heard += len(rest)
-        assert metrics.waiting_events < MAX_WAITING
-    runs = heard // len(rest)
-    assert metrics.counts.approvals["requested",] == runs
-    assert metrics.waiting_events == 0

@@ -1,8 +1,7 @@
 """The move_file and delete_file tools."""
 
 from collections.abc import Sequence
-from pathlib import PurePosixPath
-from typing import Annotated, Final
+from typing import Annotated
 
 from pydantic import BaseModel, Field
 
@@ -14,8 +13,6 @@ from aeond.domain.plans.approvals import CallPreview
 from aeond.domain.policy import Access, Target
 from aeond.domain.tools import Effect, ToolContext, ToolOutput
 from aeond.errors import ToolError
-
-_HERE: Final = "./"  # before a path from the workspace
 
 
 class MoveFileArguments(BaseModel):
@@ -115,8 +112,7 @@ async def _same(changes: FileChanges, path: str, context: ToolContext) -> str:
 
 
 def _target(changes: FileChanges, path: str, to: str, workspace: str) -> str:
-    """The new path: in a folder the file keeps its name, and a bare new name renames it in its own folder. Raises ToolError
-    where it may be either, because it has no extension and the file has one."""
+    """The new path: in a folder the file keeps its name, and a bare new name renames it in its own folder."""
     wanted = bare_path(to)
     folder, _, name = path.rpartition("/")
     try:
@@ -124,16 +120,5 @@ def _target(changes: FileChanges, path: str, to: str, workspace: str) -> str:
             return f"{wanted.rstrip('/')}/{name}"
     except ToolError as error:
         raise ToolError(error.message, reason=error.reason, field="to", retryable=error.retryable) from error
-    extension = PurePosixPath(name).suffix
-    target = PurePosixPath(wanted)
-    if extension and not target.suffix and not target.name.startswith(".") and not wanted.startswith(_HERE):
-        bare = f"{_HERE}{folder}/{wanted}" if folder and "/" not in wanted else f"{_HERE}{wanted}"
-        meant = [f"{wanted}/", f"{wanted}{extension}", *([] if target.is_absolute() else [bare])]
-        raise ToolError(
-            f"{wanted} may be a folder or a new name: use one of {', '.join(meant)}",
-            reason="TARGET_UNCLEAR",
-            field="to",
-            candidates=meant,
-        )
     renamed = folder and "/" not in wanted and wanted != name
     return f"{folder}/{wanted}" if renamed else wanted

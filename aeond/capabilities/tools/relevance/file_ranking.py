@@ -42,8 +42,7 @@ def nearest_files(
         if re.search(rf"(?<![\w.-]){name}(?![\w-])", request, re.IGNORECASE):
             scores[place] += _NAMED
     for place, path in enumerate(paths):
-        if meanings and path in meanings:
-            scores[place] += _MEANING * meanings[path]
+        scores[place] += _MEANING * (meanings or {}).get(path, 0.0)
     ranked = sorted(scores, key=lambda place: -scores[place])[:_MOST]
     best = scores[ranked[0]] if ranked else 0.0
     return tuple(paths[one] for one in ranked if best >= _LEAST and scores[one] >= _OF_BEST * best)

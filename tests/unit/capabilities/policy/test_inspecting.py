@@ -63,8 +63,8 @@ async def test_the_run_is_part_of_the_facts(inspector: ToolInspector, tmp_path: 
         ("delete_file", {"path": "a.txt"}, [("a.txt", Access.DELETE, True)]),
         (
             "move_file",
-            {"path": "a.txt", "to": "b.txt"},
-            [("a.txt", Access.DELETE, True), ("b.txt", Access.WRITE, False)],
+            {"path": "a.txt", "to": "b"},
+            [("a.txt", Access.DELETE, True), ("b", Access.WRITE, False)],
         ),
         ("read_file", {"path": "a.txt"}, [("a.txt", Access.READ, True)]),
         ("search_files", {"text": "x"}, [("", Access.READ, True)]),

@@ -10,14 +10,14 @@ from aeond.orchestration.answer.answerer import StepAnswerer
 from aeond.orchestration.answer.equations import Computes, computes_nothing
 from aeond.orchestration.budget.profiling import AdaptiveDepth
 from aeond.orchestration.context.file_search import FileSearch
-from aeond.orchestration.decision.constrained import ConstrainedDecisions
 from aeond.orchestration.decision.conversations.composing import Composer
 from aeond.orchestration.decision.decider import Decider
+from aeond.orchestration.decision.forms.constrained import ConstrainedDecisions
+from aeond.orchestration.decision.forms.native import NativeDecisions
+from aeond.orchestration.decision.forms.reading import DecisionReading
+from aeond.orchestration.decision.forms.schema import decision_schema
 from aeond.orchestration.decision.interfaces import DecisionModel, Offer
-from aeond.orchestration.decision.native import NativeDecisions
 from aeond.orchestration.decision.offers import Offers
-from aeond.orchestration.decision.reading import DecisionReading
-from aeond.orchestration.decision.schema import decision_schema
 from aeond.orchestration.evaluation.evaluators import EvaluatorByRoute, PlanEvaluator
 from aeond.orchestration.interfaces import Planner, References
 from aeond.orchestration.matching.text_ranking import TextRanking

@@ -24,7 +24,7 @@ PROMPTS = ORCHESTRATION / "prompts"  # text that models read
 # Words of machine formats that code may compare with: by module, with the reason.
 ALLOWED = {
     # the keys of a tool call in JSON, as prompts and schemas define them
-    "decision/reading.py": {"tool", "arguments"},
+    "decision/forms/reading.py": {"tool", "arguments"},
     # the keys that other models' formats of tool calls use instead
     "repair/call_repair.py": {
         "steps",

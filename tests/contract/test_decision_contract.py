@@ -16,10 +16,10 @@ from aeond.domain.llm import ToolChoice
 from aeond.domain.outcome import Outcome
 from aeond.domain.runs.budgets import Grant
 from aeond.domain.tools import Effect, ToolCall, ToolSpec
-from aeond.orchestration.decision.constrained import ConstrainedDecisions
+from aeond.orchestration.decision.forms.constrained import ConstrainedDecisions
+from aeond.orchestration.decision.forms.native import NativeDecisions
+from aeond.orchestration.decision.forms.reading import DecisionReading
 from aeond.orchestration.decision.interfaces import CallTool, Decision, DecisionModel, GiveAnswer, Offer, Turn
-from aeond.orchestration.decision.native import NativeDecisions
-from aeond.orchestration.decision.reading import DecisionReading
 from aeond.orchestration.repair.supervisor import Supervisor
 from aeond.ports import LLMAdapter, TextSink
 from tests.support.engine import CONTEXT_LENGTH, SmallEngine, running_engine

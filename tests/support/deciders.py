@@ -10,11 +10,11 @@ from aeond.domain.runs.run import RunSnapshot
 from aeond.domain.runs.situations import Situation
 from aeond.domain.tools import CompositionView, ToolCall, ToolContext
 from aeond.orchestration.context.file_search import FileSearch
-from aeond.orchestration.decision.constrained import ConstrainedDecisions
 from aeond.orchestration.decision.conversations.composing import Composer
 from aeond.orchestration.decision.decider import Decider
+from aeond.orchestration.decision.forms.constrained import ConstrainedDecisions
+from aeond.orchestration.decision.forms.reading import DecisionReading
 from aeond.orchestration.decision.offers import Offers
-from aeond.orchestration.decision.reading import DecisionReading
 from aeond.orchestration.planning.validator import PlanValidator
 from aeond.orchestration.prompts.subject_prompts import INTENT_WORDS, SUBJECT_WORDS
 from aeond.orchestration.repair.supervisor import Supervisor

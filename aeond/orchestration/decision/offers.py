@@ -12,9 +12,9 @@ from aeond.domain.tools import Effect, ToolCall, ToolSpec
 from aeond.frozen import frozen
 from aeond.orchestration.context.new_files import names_file
 from aeond.orchestration.context.statements import gives_operands
+from aeond.orchestration.decision.forms.schema import ANSWER, CANNOT, MAX_VALUES, PLAN
 from aeond.orchestration.decision.interfaces import Offer, acts_here, looks_here
 from aeond.orchestration.decision.results import executed
-from aeond.orchestration.decision.schema import ANSWER, CANNOT, MAX_VALUES, PLAN
 from aeond.orchestration.execution.tool_visibility import offered_tools, usual_tools
 from aeond.ports import ToolInvoker, ToolRegistry
 

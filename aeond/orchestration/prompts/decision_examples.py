@@ -13,7 +13,7 @@ from aeond.domain.runs.situations import Situation
 from aeond.domain.tools import ToolSpec
 from aeond.domain.values import JsonObject
 from aeond.frozen import frozen
-from aeond.orchestration.decision.schema import ANSWER, CANNOT, PLAN
+from aeond.orchestration.decision.forms.schema import ANSWER, CANNOT, PLAN
 from aeond.orchestration.prompts.decision_prompts import situation_text
 from aeond.orchestration.prompts.plan_examples import accepts_call
 from aeond.ports import Validator

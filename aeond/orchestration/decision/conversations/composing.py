@@ -22,10 +22,10 @@ from aeond.orchestration.budget.budgeted_llm import BudgetedLLM, is_cut, repeats
 from aeond.orchestration.context.prompt_fitting import fit_prompt, room_in
 from aeond.orchestration.decision.conversations.knowledge import repeats_a_fact
 from aeond.orchestration.decision.conversations.update import overwrites
+from aeond.orchestration.decision.forms.schema import ANSWER
 from aeond.orchestration.decision.interfaces import CHANGES
 from aeond.orchestration.decision.invention import loses_numbers
 from aeond.orchestration.decision.results import results_length, turns_of
-from aeond.orchestration.decision.schema import ANSWER
 from aeond.orchestration.interfaces import discard_text
 from aeond.orchestration.last_runs import LastRuns
 from aeond.orchestration.prompts.decision_prompts import composing_messages

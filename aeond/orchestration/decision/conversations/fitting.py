@@ -14,8 +14,8 @@ from aeond.domain.runs.situations import Situation
 from aeond.domain.tools import ToolCall, ToolSpec
 from aeond.orchestration.budget.budgeted_llm import BudgetedLLM
 from aeond.orchestration.decision.conversations.odds import LIKELY, log_odds, odds_of
+from aeond.orchestration.decision.forms.schema import decision_arguments
 from aeond.orchestration.decision.interfaces import Offer
-from aeond.orchestration.decision.schema import decision_arguments
 from aeond.orchestration.last_runs import LastRuns
 from aeond.orchestration.prompts.decision_prompts import YES, begun, tool_form
 from aeond.orchestration.prompts.fitting_prompts import EXACT, NONE, arguments_messages, fitting_messages

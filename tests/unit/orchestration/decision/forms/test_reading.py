@@ -3,8 +3,8 @@ from typing import Any
 import pytest
 
 from aeond.domain.tools import ToolCall
+from aeond.orchestration.decision.forms.reading import DecisionReading
 from aeond.orchestration.decision.interfaces import CallTool, GiveAnswer, MakePlan, Offer
-from aeond.orchestration.decision.reading import DecisionReading
 from aeond.orchestration.repair.supervisor import Supervisor
 from tests.support.strategy import ADD, grant, says, validator
 

@@ -11,10 +11,10 @@ from aeond.domain.tools import ToolSpec
 from aeond.domain.values import JsonObject, compact_json
 from aeond.frozen import frozen
 from aeond.orchestration.budget.budgeted_llm import BudgetedLLM, is_cut
-from aeond.orchestration.decision.answer_stream import AnswerStream
+from aeond.orchestration.decision.forms.answer_stream import AnswerStream
+from aeond.orchestration.decision.forms.reading import DecisionReading
+from aeond.orchestration.decision.forms.schema import decision_schema
 from aeond.orchestration.decision.interfaces import Decision, Offer, Turn, uncomposed
-from aeond.orchestration.decision.reading import DecisionReading
-from aeond.orchestration.decision.schema import decision_schema
 from aeond.orchestration.prompts.decision_examples import examples_for, has_usual_limits, tools_shown
 from aeond.orchestration.prompts.decision_prompts import (
     CONSTRAINED_RULES,

@@ -9,10 +9,10 @@ from aeond.capabilities.llm.adapters.scripted import Rule, Script, ScriptedLLM
 from aeond.domain.llm import ToolChoice
 from aeond.domain.messages import Message, ModelToolCall, Role
 from aeond.domain.tools import ToolCall
-from aeond.orchestration.decision.constrained import ConstrainedDecisions
+from aeond.orchestration.decision.forms.constrained import ConstrainedDecisions
+from aeond.orchestration.decision.forms.native import NativeDecisions
+from aeond.orchestration.decision.forms.reading import DecisionReading
 from aeond.orchestration.decision.interfaces import CallTool, GiveAnswer, MakePlan, Offer, Turn
-from aeond.orchestration.decision.native import NativeDecisions
-from aeond.orchestration.decision.reading import DecisionReading
 from aeond.orchestration.prompts.decision_prompts import NATIVE_RULES, OPEN_RULES
 from aeond.orchestration.repair.supervisor import Supervisor
 from tests.support.strategy import ADD, grant, validator

@@ -8,8 +8,8 @@ from aeond.domain.runs.budgets import Grant
 from aeond.domain.tools import ToolCall, ToolSpec
 from aeond.domain.values import JsonObject, JsonValue
 from aeond.frozen import frozen
+from aeond.orchestration.decision.forms.schema import ANSWER, CANNOT, PLAN
 from aeond.orchestration.decision.interfaces import CallTool, Decision, GiveAnswer, MakePlan, Offer
-from aeond.orchestration.decision.schema import ANSWER, CANNOT, PLAN
 from aeond.orchestration.repair.supervisor import Supervisor
 from aeond.ports import Validator
 from aeond.schemas.parts import as_object

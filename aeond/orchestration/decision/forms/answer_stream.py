@@ -4,7 +4,7 @@ import json
 import re
 from typing import Final
 
-from aeond.orchestration.decision.schema import ANSWER, CANNOT
+from aeond.orchestration.decision.forms.schema import ANSWER, CANNOT
 from aeond.ports import TextSink
 
 _OPENING: Final = re.compile(rf'\s*\{{\s*"(?:{ANSWER}|{CANNOT})"\s*:\s*"')

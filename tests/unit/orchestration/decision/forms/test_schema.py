@@ -3,8 +3,8 @@ from dataclasses import replace
 import pytest
 
 from aeond.domain.tools import Effect
+from aeond.orchestration.decision.forms.schema import decision_arguments, decision_schema
 from aeond.orchestration.decision.interfaces import Offer
-from aeond.orchestration.decision.schema import decision_arguments, decision_schema
 from aeond.schemas.checker import SchemaChecker
 from aeond.schemas.parts import as_object
 from tests.support.strategy import ADD, LOOK, spec

@@ -11,15 +11,15 @@ from aeond.domain.tools import ToolSpec
 from aeond.domain.values import JsonObject, compact_json, display_json
 from aeond.frozen import frozen
 from aeond.orchestration.budget.budgeted_llm import BudgetedLLM
-from aeond.orchestration.decision.constrained import (
+from aeond.orchestration.decision.forms.constrained import (
     DECISION_SECONDS,
     MAX_DECISION_TOKENS,
     ConstrainedDecisions,
     complete,
 )
+from aeond.orchestration.decision.forms.reading import UNREADABLE
+from aeond.orchestration.decision.forms.schema import CANNOT, PLAN, decision_arguments
 from aeond.orchestration.decision.interfaces import Decision, GiveAnswer, Offer, Turn
-from aeond.orchestration.decision.reading import UNREADABLE
-from aeond.orchestration.decision.schema import CANNOT, PLAN, decision_arguments
 from aeond.orchestration.prompts.decision_prompts import CANNOT_USE, NATIVE_RULES, PLAN_USE, result_text
 from aeond.orchestration.repair.strict_json import read_json
 from aeond.ports import LLMAdapter, TextSink

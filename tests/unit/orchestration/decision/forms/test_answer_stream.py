@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from aeond.orchestration.decision.answer_stream import AnswerStream
+from aeond.orchestration.decision.forms.answer_stream import AnswerStream
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 7, 1_000])

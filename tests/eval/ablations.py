@@ -15,7 +15,7 @@ import pytest
 from aeond.capabilities.tools.relevance import related_lines
 from aeond.domain.tools import ToolSpec
 from aeond.orchestration.context.file_search import FileSearch
-from aeond.orchestration.decision import decider, next_action
+from aeond.orchestration.decision import decider, first_action, next_action
 from aeond.orchestration.decision.conversations import composing, redirection, results_reply
 from aeond.orchestration.decision.conversations.composing import Composer
 from aeond.orchestration.decision.conversations.extent import AfterChange
@@ -32,13 +32,15 @@ _judged: Final[list[set[str]]] = []
 @dataclass(frozen=True)
 class Mechanism:
     """The function `attribute` of `owner`, async unless it is `plain`; without the mechanism it returns `off`. It acted
-    where it returned anything else. With a `tool` it is a mechanism of calls of that tool alone."""
+    where it returned anything else. With a `tool` it is a mechanism of calls of that tool alone. `also` are further modules that call
+    the function by a name of their own."""
 
     owner: Any
     attribute: str
     off: Any
     plain: bool = False
     tool: str = ""
+    also: tuple[Any, ...] = ()
 
     def concerns(self, arguments: Sequence[Any]) -> bool:
         """Whether a call with these positional arguments is one of this mechanism."""
@@ -46,7 +48,7 @@ class Mechanism:
 
 
 MECHANISMS: Final = {
-    "knowledge": Mechanism(decider, "general_reply", ""),
+    "knowledge": Mechanism(decider, "general_reply", "", also=(first_action,)),
     "small talk": Mechanism(Subjects, "is_small_talk", False),
     "results": Mechanism(results_reply, "results_reply", ""),
     "fitting": Mechanism(FittingTools, "of", ""),
@@ -58,7 +60,7 @@ MECHANISMS: Final = {
     "update": Mechanism(composing, "overwrites", False),
     "report": Mechanism(AfterChange, "answer", ""),
     "lines": Mechanism(related_lines, "rank", (), plain=True),
-    "nearest": Mechanism(decider, "reading_of", None, plain=True),
+    "nearest": Mechanism(decider, "reading_of", None, plain=True, also=(first_action,)),
     "words": Mechanism(FileSearch, "_words_of", ""),
     "undone": Mechanism(Redirection, "of_undone", None),
     "place": Mechanism(redirection, "place_of", ""),
@@ -95,7 +97,8 @@ def without(names: Sequence[str]) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         for name, mechanism in MECHANISMS.items():
             replaced = _replaced(name, mechanism, off=name in names)
-            patch.setattr(mechanism.owner, mechanism.attribute, replaced)
+            for owner in (mechanism.owner, *mechanism.also):
+                patch.setattr(owner, mechanism.attribute, replaced)
         yield
 
 

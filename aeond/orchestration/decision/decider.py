@@ -9,8 +9,6 @@ from collections.abc import Callable
 from dataclasses import field
 from typing import Final
 
-import anyio
-
 from aeond.domain.outcome import Outcome, success
 from aeond.domain.plans.evaluations import Issue, Severity
 from aeond.domain.plans.plan import StepState
@@ -34,7 +32,7 @@ from aeond.orchestration.decision.conversations.results_reply import (
     with_sources,
 )
 from aeond.orchestration.decision.conversations.subject import Subjects
-from aeond.orchestration.decision.conversations.whole_things import first_call_with_new_name
+from aeond.orchestration.decision.first_action import FirstAction, is_unrestricted
 from aeond.orchestration.decision.interfaces import (
     CHANGES,
     CallTool,
@@ -71,7 +69,6 @@ NOT_DECIDED: Final = "NOT_DECIDED"
 
 _LOOKS: Final = 2  # before a decision about a request whose answer no look has shown
 _REPLY_CALLS: Final = 2  # a question about the subject, and an answer from the results
-_CALLS_OF_FITTING: Final = 6  # two questions for a tool, three about the request, and a decision
 
 
 @frozen
@@ -107,12 +104,16 @@ class Decider:
     def _results(self) -> ResultsReply:
         return ResultsReply(self.llm, self.offers.selects, self.compute)
 
+    @property
+    def _first_action(self) -> FirstAction:
+        return FirstAction(self._action, self._results, self.fitting)
+
     async def choose(self, snapshot: RunSnapshot, grant: Grant, on_text: TextSink) -> Outcome[RouteChoice]:
         situation = await self.search.situations.observe(snapshot)
         offer = await self.offers.first(snapshot, situation)
         asking = await self._asking(snapshot, situation, grant)
         shown = on_text if asking is snapshot else discard_text
-        decided = await self._first(asking, situation, offer, grant, shown)
+        decided = await self._first_action.choose(asking, situation, offer, grant, shown)
         match decided.value:
             case CallTool(call=call):
                 return success(RouteChoice(Route.DIRECT, call))
@@ -131,7 +132,7 @@ class Decider:
     async def evaluate(self, snapshot: RunSnapshot, grant: Grant) -> Outcome[Judgement]:
         situation = await self.search.situations.observe(snapshot)
         offer = await self.offers.next(snapshot, situation) if may_go_on(snapshot) else Offer()
-        fitting = await self._fitting(snapshot, offer, grant)
+        fitting = await self._first_action.fitting_tool(snapshot, offer, grant)
         rest = self.fitting.rest(snapshot) if offer.tool(fitting) is not None else None
         if rest:
             left = snapshot.ledger.left
@@ -195,97 +196,11 @@ class Decider:
                 issue = Issue(decided.cause.reason, Severity.MEDIUM, "", decided.cause.message)
                 return decided.failed(ended(snapshot, NOT_DECIDED, issues=(issue,)))
 
-    async def _first(
-        self, snapshot: RunSnapshot, situation: Situation, offer: Offer, grant: Grant, on_text: TextSink
-    ) -> Outcome[Decision | None]:
-        """The first decision. A small model is asked before it which tool of another author fits, and else for the subject of the request.
-
-        General knowledge is then answered in a separate conversation, a calculation is made by a tool that computes, and the file
-        that a question is probably about is read: at once, unless other tools might know what is asked for, or, the first two, in
-        place of an answer. A question that is near no file is answered from remembered facts if they show it, and else searched for by
-        other words (`FileSearch`). An answer that does not suit the subject is decided again (`Redirection`). One that was to come from what
-        is in view, or after a look, is given from there; what the decision has begun to answer is not needed for it.
-        """
-        if not self._redirection.can_ask(grant):
-            return await self._action.choose(snapshot, situation, offer, grant, on_text)
-        fitting = await self._fitting(snapshot, offer, grant)
-        if (tool := offer.tool(fitting)) is not None:
-            validator = self.composer.validator
-            call = await self.fitting.first_call(self.llm, validator, snapshot, situation, offer, tool, grant)
-            if call is not None:
-                return success(CallTool(call))
-            return await self._action.choose(snapshot, situation, offer.only(tool), grant, on_text)
-        offer = offer.known if fitting == NONE else offer
-        subject = await self.subjects.of(self.llm, snapshot, situation, grant)
-        calculation = self._redirection.of_calculation(subject, offer, snapshot)
-        from_view = subject.wants_no_change and _is_unrestricted(snapshot)
-        computes = calculation is not None and subject.is_computation(likely=True) and not offer.has_others
-        if not offer.has_others and not computes:
-            talks = await self.subjects.is_small_talk(subject, self.llm, snapshot, grant)
-            if talks or await self.subjects.is_knowledge(subject, self.llm, snapshot, grant):
-                view = situation.without_files() if talks else situation
-                if reply := await general_reply(self.llm, snapshot, view, grant, on_text):
-                    return success(GiveAnswer(reply))
-            if from_view and not situation.nearest:
-                if known := await self._results.from_memory(snapshot, situation, grant):
-                    on_text(known)
-                    return success(GiveAnswer(known))
-                situation = await self.search.widened(snapshot, situation, grant)
-            call = reading_of(snapshot, situation, offer) if from_view else None
-            if call is not None and not names_new_file(snapshot, situation):
-                return success(CallTool(call))
-            suited = await self._redirection.of_intent(subject, offer, snapshot, situation, grant)
-            if suited is not None:  # files have no part in it: to read their names takes seconds
-                return await self._action.choose(snapshot, situation.without_files(), suited, grant, on_text)
-            if not subject.wants_no_change and (
-                call := await first_call_with_new_name(self.llm, offer, snapshot, situation, grant)
-            ):
-                return success(CallTool(call))
-            offer = self._redirection.of_sure(subject, offer, snapshot, situation) or offer
-        offer = calculation if calculation and computes else offer
-
-        def hold(_text: str) -> None:
-            if from_view:
-                scope.cancel()
-
-        decided: Outcome[Decision | None] = success(None)
-        with anyio.CancelScope() as scope:
-            decided = await self._action.choose(snapshot, situation, offer, grant, hold)
-        given = GiveAnswer("") if scope.cancelled_caught else decided.value
-        if not isinstance(given, GiveAnswer):
-            return decided
-        other = None if computes else calculation
-        other = other or await self._redirection.of_text(given, subject, offer, snapshot, situation, grant)
-        if other is None and given.fulfilled:
-            reply = await self._results.of(snapshot, situation, (), grant) if from_view else NOT_SHOWN
-            if reply and reply != NOT_SHOWN:
-                on_text(reply)
-                return success(GiveAnswer(reply))
-            if await self.subjects.is_knowledge(subject, self.llm, snapshot, grant) and (
-                known := await general_reply(self.llm, snapshot, situation, grant, on_text)
-            ):
-                return success(GiveAnswer(known))
-            other = offer.to_look((Effect.READ,)) if from_view and reply else None
-        if other is not None and other.tools:
-            again = await self._action.choose(snapshot, situation, other, grant, on_text)
-            if again.value is not None:
-                return again
-        if scope.cancelled_caught:
-            return await self._action.choose(snapshot, situation, offer, grant, on_text)
-        on_text(given.text)
-        return decided
-
-    async def _fitting(self, snapshot: RunSnapshot, offer: Offer, grant: Grant) -> str:
-        """The tool of another author that fits, NONE if none does; "" where there are none, or the run was given its tools."""
-        asks = offer.has_others and self._redirection.possible and _is_unrestricted(snapshot)
-        enough = grant.left.llm_calls >= _CALLS_OF_FITTING
-        return await self.fitting.of(self.llm, snapshot, offer, grant) if asks and enough else ""
-
     async def _after_change(
         self, snapshot: RunSnapshot, situation: Situation, offer: Offer, grant: Grant
     ) -> str | ToolCall:
         """What `AfterChange.answer` returns; "" for a run that it does not concern."""
-        if not _is_unrestricted(snapshot) or not self._redirection.can_ask(grant):
+        if not is_unrestricted(snapshot) or not self._redirection.can_ask(grant):
             return ""
         after = AfterChange(self.llm, self.offers, self.subjects, self._results, self.findings)
         return await after.answer(snapshot, situation, offer, grant)
@@ -296,7 +211,7 @@ class Decider:
         return (
             bool(steps)
             and self._redirection.possible
-            and _is_unrestricted(snapshot)
+            and is_unrestricted(snapshot)
             and steps[-1].state is StepState.SUCCEEDED
             and all(self.offers.looks(step.step.tool_call) for step in steps)
         )
@@ -324,7 +239,7 @@ class Decider:
 
     async def _asking(self, snapshot: RunSnapshot, situation: Situation, grant: Grant) -> RunSnapshot:
         """The run as one that only asks, until what is asked before its order is found."""
-        asked = _is_unrestricted(snapshot) and self._redirection.can_ask(grant)
+        asked = is_unrestricted(snapshot) and self._redirection.can_ask(grant)
         if not asked or snapshot.run_id in self.findings:
             return snapshot
         return await question_of(self.subjects, self.llm, snapshot, situation, grant)
@@ -342,7 +257,7 @@ class Decider:
         order = asking is not whole and await self._ordered(whole, situation, offer, text, grant)
         if order:
             return success(going_on(whole, order))
-        if self._redirection.possible and _is_unrestricted(whole):
+        if self._redirection.possible and is_unrestricted(whole):
             text = with_sources(text, whole.text, situation, executed(whole))
         return success(ended(whole, ANSWERED, text))
 
@@ -351,7 +266,7 @@ class Decider:
     ) -> ToolCall | None:
         """The call for the order behind the question to which this answer was found; None if there is none."""
         order = order_of(snapshot, found)
-        decided = (await self._first(order, situation, offer, grant, discard_text)).value
+        decided = (await self._first_action.choose(order, situation, offer, grant, discard_text)).value
         if not isinstance(decided, CallTool):
             return None
         self.findings[snapshot.run_id] = found
@@ -386,11 +301,6 @@ class Decider:
         if not isinstance(decision, GiveAnswer) or not decision.fulfilled or tried:
             return None
         return await self._redirection.of_undone(offer, snapshot, situation, grant)
-
-
-def _is_unrestricted(run: RunSnapshot) -> bool:
-    """Whether the run follows no instructions and is not confined to certain tools, as the run of a Template is."""
-    return not run.request.instructions and run.request.tools is None
 
 
 def _answer(given: GiveAnswer) -> Answer:

@@ -1,0 +1,141 @@
+"""The first action for a request, before anything has been done for it."""
+
+from typing import Final
+
+import anyio
+
+from aeond.domain.outcome import Outcome, success
+from aeond.domain.runs.budgets import Grant
+from aeond.domain.runs.run import RunSnapshot
+from aeond.domain.runs.situations import Situation
+from aeond.domain.tools import Effect
+from aeond.frozen import frozen
+from aeond.orchestration.context.new_files import names_new_file
+from aeond.orchestration.decision.conversations.fitting import FittingTools
+from aeond.orchestration.decision.conversations.knowledge import general_reply
+from aeond.orchestration.decision.conversations.redirection import Redirection
+from aeond.orchestration.decision.conversations.results_reply import ResultsReply
+from aeond.orchestration.decision.conversations.subject import Subjects
+from aeond.orchestration.decision.conversations.whole_things import first_call_with_new_name
+from aeond.orchestration.decision.interfaces import CallTool, Decision, GiveAnswer, Offer
+from aeond.orchestration.decision.next_action import NextAction
+from aeond.orchestration.decision.offers import reading_of
+from aeond.orchestration.prompts.answer_prompts import NOT_SHOWN
+from aeond.orchestration.prompts.fitting_prompts import NONE
+from aeond.ports import LLMAdapter, TextSink
+
+_CALLS_OF_FITTING: Final = 6  # two questions for a tool, three about the request, and a decision
+
+
+def is_unrestricted(run: RunSnapshot) -> bool:
+    """Whether the run follows no instructions and is not confined to certain tools, as the run of a Template is."""
+    return not run.request.instructions and run.request.tools is None
+
+
+@frozen
+class FirstAction:
+    """Asks a small model short questions about the request before it chooses; another model chooses at once."""
+
+    action: NextAction
+    results: ResultsReply
+    fitting: FittingTools
+
+    @property
+    def _llm(self) -> LLMAdapter:
+        return self.action.llm
+
+    @property
+    def _redirection(self) -> Redirection:
+        return self.action.redirection
+
+    @property
+    def _subjects(self) -> Subjects:
+        return self._redirection.subjects
+
+    async def choose(
+        self, snapshot: RunSnapshot, situation: Situation, offer: Offer, grant: Grant, on_text: TextSink
+    ) -> Outcome[Decision | None]:
+        """The first decision. A small model is asked before it which tool of another author fits, and else for the subject of the request.
+
+        General knowledge is then answered in a separate conversation, a calculation is made by a tool that computes, and the file
+        that a question is probably about is read: at once, unless other tools might know what is asked for, or, the first two, in
+        place of an answer. A question that is near no file is answered from remembered facts if they show it, and else searched for by
+        other words (`FileSearch`). An answer that does not suit the subject is decided again (`Redirection`). One that was to come from what
+        is in view, or after a look, is given from there; what the decision has begun to answer is not needed for it.
+        """
+        if not self._redirection.can_ask(grant):
+            return await self.action.choose(snapshot, situation, offer, grant, on_text)
+        fitting = await self.fitting_tool(snapshot, offer, grant)
+        if (tool := offer.tool(fitting)) is not None:
+            validator = self.action.composer.validator
+            call = await self.fitting.first_call(
+                self._llm, validator, snapshot, situation, offer, tool, grant
+            )
+            if call is not None:
+                return success(CallTool(call))
+            return await self.action.choose(snapshot, situation, offer.only(tool), grant, on_text)
+        offer = offer.known if fitting == NONE else offer
+        subject = await self._subjects.of(self._llm, snapshot, situation, grant)
+        calculation = self._redirection.of_calculation(subject, offer, snapshot)
+        from_view = subject.wants_no_change and is_unrestricted(snapshot)
+        computes = calculation is not None and subject.is_computation(likely=True) and not offer.has_others
+        if not offer.has_others and not computes:
+            talks = await self._subjects.is_small_talk(subject, self._llm, snapshot, grant)
+            if talks or await self._subjects.is_knowledge(subject, self._llm, snapshot, grant):
+                view = situation.without_files() if talks else situation
+                if reply := await general_reply(self._llm, snapshot, view, grant, on_text):
+                    return success(GiveAnswer(reply))
+            if from_view and not situation.nearest:
+                if known := await self.results.from_memory(snapshot, situation, grant):
+                    on_text(known)
+                    return success(GiveAnswer(known))
+                situation = await self.action.search.widened(snapshot, situation, grant)
+            call = reading_of(snapshot, situation, offer) if from_view else None
+            if call is not None and not names_new_file(snapshot, situation):
+                return success(CallTool(call))
+            suited = await self._redirection.of_intent(subject, offer, snapshot, situation, grant)
+            if suited is not None:  # files have no part in it: to read their names takes seconds
+                return await self.action.choose(snapshot, situation.without_files(), suited, grant, on_text)
+            if not subject.wants_no_change and (
+                call := await first_call_with_new_name(self._llm, offer, snapshot, situation, grant)
+            ):
+                return success(CallTool(call))
+            offer = self._redirection.of_sure(subject, offer, snapshot, situation) or offer
+        offer = calculation if calculation and computes else offer
+
+        def hold(_text: str) -> None:
+            if from_view:
+                scope.cancel()
+
+        decided: Outcome[Decision | None] = success(None)
+        with anyio.CancelScope() as scope:
+            decided = await self.action.choose(snapshot, situation, offer, grant, hold)
+        given = GiveAnswer("") if scope.cancelled_caught else decided.value
+        if not isinstance(given, GiveAnswer):
+            return decided
+        other = None if computes else calculation
+        other = other or await self._redirection.of_text(given, subject, offer, snapshot, situation, grant)
+        if other is None and given.fulfilled:
+            reply = await self.results.of(snapshot, situation, (), grant) if from_view else NOT_SHOWN
+            if reply and reply != NOT_SHOWN:
+                on_text(reply)
+                return success(GiveAnswer(reply))
+            if await self._subjects.is_knowledge(subject, self._llm, snapshot, grant) and (
+                known := await general_reply(self._llm, snapshot, situation, grant, on_text)
+            ):
+                return success(GiveAnswer(known))
+            other = offer.to_look((Effect.READ,)) if from_view and reply else None
+        if other is not None and other.tools:
+            again = await self.action.choose(snapshot, situation, other, grant, on_text)
+            if again.value is not None:
+                return again
+        if scope.cancelled_caught:
+            return await self.action.choose(snapshot, situation, offer, grant, on_text)
+        on_text(given.text)
+        return decided
+
+    async def fitting_tool(self, snapshot: RunSnapshot, offer: Offer, grant: Grant) -> str:
+        """The tool of another author that fits, NONE if none does; "" where there are none, or the run was given its tools."""
+        asks = offer.has_others and self._redirection.possible and is_unrestricted(snapshot)
+        enough = grant.left.llm_calls >= _CALLS_OF_FITTING
+        return await self.fitting.of(self._llm, snapshot, offer, grant) if asks and enough else ""

@@ -18,6 +18,8 @@ from aeond.errors import ToolError
 MAX_DOCUMENT_BYTES: Final = 16 << 20
 MAX_CHARS: Final = 32 << 10
 READ_SECONDS: Final = 60.0
+ENDINGS: Final = frozenset({".pdf", ".docx", ".odt"})
+"""Of the files that are proposed. Any other name can be asked for, too: a document is recognised by its content."""
 
 
 class ReadDocumentArguments(BaseModel):
@@ -47,7 +49,7 @@ def read_document_tool(workshop: Workshop) -> FunctionTool:
     @tool(
         effect=Effect.READ,
         example={"path": "lease.pdf"},
-        candidates={"path": proposing(files, threads, Wanted.FILE)},
+        candidates={"path": proposing(files, threads, Wanted.FILE, ENDINGS)},
         targets=reading(files, threads, Wanted.FILE),
         timeout_seconds=READ_SECONDS + GRACE_SECONDS,
     )

@@ -11,7 +11,8 @@ class Situation:
     `time` is the local date and time with the weekday. `files` are paths relative to the workspace with the
     line that each begins with, sorted; `facts` are remembered names with their values, sorted by name.
     `more_files` and `more_facts` say that there are more than these; the listed ones are then those nearest to
-    the request. `memory_seen` says that the memory was looked at, so that no facts means that there are none. `lines` are paths with a line of the file, those that share most with the request; without its
+    the request. `memory_seen` and `folder_seen` say that the memory and the workspace were looked at, so that no facts or no files means
+    that there are none. `lines` are paths with a line of the file, those that share most with the request; without its
     number, which small models take for a part of the text. `newest` and `largest` are the files that were changed last and that
     are the largest of those listed; `nearest` are those that the request is probably about, by the words that they share, the
     likeliest first.
@@ -27,11 +28,12 @@ class Situation:
     newest: str = ""
     largest: str = ""
     nearest: tuple[str, ...] = ()
+    folder_seen: bool = False
 
     @property
     def shows_all_files(self) -> bool:
-        """Whether there are files, and the name of each is in view."""
-        return bool(self.files) and not self.more_files
+        """Whether the name of each file is in view, or it is known that there are none."""
+        return (bool(self.files) or self.folder_seen) and not self.more_files
 
     def without_files(self) -> "Situation":
         """The same situation with no workspace in view."""

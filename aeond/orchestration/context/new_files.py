@@ -31,13 +31,19 @@ def names_file(run: RunSnapshot, path: str) -> bool:
 
 def spelt_as_named(call: ToolCall, run: RunSnapshot, situation: Situation) -> ToolCall:
     """The call with the names of new files spelt as in the request, where a small model has spelt them almost so, or has translated
-    the only one that is named."""
-    names = new_names(run, situation)
+    the only one that is named; and in the folder that stands there."""
+    paths = new_paths(run, situation)
+    names = tuple(map(_last, paths))
     made = str([step.step.tool_call for step in run.steps.values()])
     known = [path for path, _ in situation.files]
     spelt: dict[str, JsonValue] = {}
     for argument, value in call.arguments.items():
-        if not isinstance(value, str) or _last(value) in run.text:
+        if not isinstance(value, str):
+            continue
+        placed = [path for path in paths if "/" in path and _last(path) == _last(value)]
+        if len(placed) == 1 and value not in known:
+            spelt[argument] = placed[0]
+        if _last(value) in run.text:
             continue
         meant = [name for name in names if close(name, _last(value))]
         translated = value not in known and not any(name in made for name in names)

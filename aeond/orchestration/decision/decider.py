@@ -19,6 +19,7 @@ from aeond.domain.runs.situations import Situation
 from aeond.domain.tools import Effect, Recovery, ToolCall
 from aeond.frozen import frozen
 from aeond.orchestration.answer.equations import Computes, computes_nothing
+from aeond.orchestration.context.addresses import addresses_in
 from aeond.orchestration.context.file_search import FileSearch
 from aeond.orchestration.context.new_files import names_new_file
 from aeond.orchestration.decision.conversations.composing import Composer
@@ -43,7 +44,7 @@ from aeond.orchestration.decision.interfaces import (
     Offer,
 )
 from aeond.orchestration.decision.next_action import NextAction
-from aeond.orchestration.decision.offers import Offers, reading_of
+from aeond.orchestration.decision.offers import Offers, pages_of, reading_of
 from aeond.orchestration.decision.results import (
     MAX_RESULT_CHARS,
     ended,
@@ -132,6 +133,11 @@ class Decider:
     async def evaluate(self, snapshot: RunSnapshot, grant: Grant) -> Outcome[Judgement]:
         situation = await self.search.situations.observe(snapshot)
         offer = await self.offers.next(snapshot, situation) if may_go_on(snapshot) else Offer()
+        if self._redirection.possible and is_unrestricted(snapshot):
+            if pages := pages_of(snapshot, offer):
+                left = snapshot.ledger.left
+                return success(going_on(snapshot, *pages[: min(left.ttl, left.tool_calls)]))
+            offer = offer.without_pages() if addresses_in(snapshot.text) else offer
         fitting = await self._first_action.fitting_tool(snapshot, offer, grant)
         rest = self.fitting.rest(snapshot) if offer.tool(fitting) is not None else None
         if rest:
@@ -284,6 +290,8 @@ class Decider:
         # What is asked besides an order is answered from what the change leaves.
         if found and not subject.asks_too:
             self.findings[snapshot.run_id] = found
+        if makes_file and (making := offer.to_make()).tools:
+            return making
         changing = offer.to_change(CHANGES)
         return changing if changing.tools and subject.wants_change_too else offer
 

@@ -19,7 +19,7 @@ from aeond.orchestration.decision.conversations.subject import Subjects
 from aeond.orchestration.decision.conversations.whole_things import first_call_with_new_name
 from aeond.orchestration.decision.interfaces import CallTool, Decision, GiveAnswer, Offer
 from aeond.orchestration.decision.next_action import NextAction
-from aeond.orchestration.decision.offers import reading_of
+from aeond.orchestration.decision.offers import pages_of, reading_of
 from aeond.orchestration.prompts.answer_prompts import NOT_SHOWN
 from aeond.orchestration.prompts.fitting_prompts import NONE
 from aeond.ports import LLMAdapter, TextSink
@@ -55,7 +55,8 @@ class FirstAction:
     async def choose(
         self, snapshot: RunSnapshot, situation: Situation, offer: Offer, grant: Grant, on_text: TextSink
     ) -> Outcome[Decision | None]:
-        """The first decision. A small model is asked before it which tool of another author fits, and else for the subject of the request.
+        """The first decision. For a small model a page is read whose address the request has. It is asked which tool of another author fits, and
+        else for the subject of the request.
 
         General knowledge is then answered in a separate conversation, a calculation is made by a tool that computes, and the file
         that a question is probably about is read: at once, unless other tools might know what is asked for, or, the first two, in
@@ -65,6 +66,8 @@ class FirstAction:
         """
         if not self._redirection.can_ask(grant):
             return await self.action.choose(snapshot, situation, offer, grant, on_text)
+        if is_unrestricted(snapshot) and (pages := pages_of(snapshot, offer)):
+            return success(CallTool(pages[0]))
         fitting = await self.fitting_tool(snapshot, offer, grant)
         if (tool := offer.tool(fitting)) is not None:
             validator = self.action.composer.validator

@@ -141,6 +141,11 @@ class Offer:
             name, lambda spec: spec.candidates if spec.effect is Effect.READ and spec.composed else ()
         )
 
+    def fetching(self, address: str) -> ToolCall | None:
+        """The call that reads the page at this web address; None if no tool does that."""
+        readers = (spec for spec in self.tools if spec.page_address)
+        return next((ToolCall(spec.name, {spec.page_address: address}) for spec in readers), None)
+
     def renaming(self, name: str, new: str) -> ToolCall | None:
         """The call that gives what exists under this name the new one; None if no tool does that."""
         call = self._call(name, lambda spec: spec.only_existing if spec.new_name else ())
@@ -154,9 +159,18 @@ class Offer:
             lambda spec: can_change and (spec.effect in effects or spec.asks_user), refusal=True
         )
 
+    def to_make(self) -> "Offer":
+        """The tools that make a file which does not exist yet; no answer."""
+        return self._limited(lambda spec: spec.effect in FILE_CHANGES and bool(spec.for_existing))
+
     def only(self, spec: ToolSpec) -> "Offer":
         """This tool with all its arguments, and nothing else."""
         return replace(self, tools=(spec,), plan=False, answer=False, refusal=False, complete=True)
+
+    def without_pages(self) -> "Offer":
+        """The tools that read no web pages; at least an answer is left to choose."""
+        others = tuple(spec for spec in self.tools if not spec.page_address)
+        return replace(self, tools=others, answer=self.answer or not others)
 
     def without(self, tool: str) -> "Offer":
         """The other tools; at least an answer is left to choose."""

@@ -1,6 +1,6 @@
 """Which actions are offered in a decision, and with which existing values."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Final
 
 import anyio
@@ -9,7 +9,9 @@ from aeond.domain.plans.plan import StepState
 from aeond.domain.runs.run import RunSnapshot
 from aeond.domain.runs.situations import Situation
 from aeond.domain.tools import Effect, ToolCall, ToolSpec
+from aeond.domain.values import JsonValue
 from aeond.frozen import frozen
+from aeond.orchestration.context.addresses import addresses_in
 from aeond.orchestration.context.new_files import names_file
 from aeond.orchestration.context.statements import gives_operands
 from aeond.orchestration.decision.forms.schema import ANSWER, CANNOT, MAX_VALUES, PLAN
@@ -18,6 +20,7 @@ from aeond.orchestration.decision.results import executed
 from aeond.orchestration.execution.tool_visibility import offered_tools, usual_tools
 from aeond.ports import ToolInvoker, ToolRegistry
 
+MAX_PAGES: Final = 8  # read because the request has their addresses
 MAX_RETRIES: Final = 2  # failed steps after which an answer is not offered yet
 
 _RESERVED: Final = frozenset({ANSWER, CANNOT, PLAN})
@@ -61,9 +64,14 @@ class Offers:
         return await self._with_values(run, helpful or specs, plan=False, answer=not helpful)
 
     def looks(self, call: ToolCall | None, effects: Collection[Effect] = (Effect.READ, Effect.PURE)) -> bool:
-        """Whether the call is one of a tool that only looks up what exists here, or computes, with one of these effects."""
+        """Whether the call is one of a tool that only looks up what exists here, or computes, with one of these effects; one that
+        reads a page is, too."""
         spec = self._spec(call)
-        return spec is not None and looks_here(spec) and spec.effect in effects
+        if spec is None:
+            return False
+        return (
+            spec.effect in effects if looks_here(spec) else bool(spec.page_address) and Effect.READ in effects
+        )
 
     def selects(self, call: ToolCall | None) -> bool:
         """Whether the call selects from what another one may have read whole."""
@@ -140,14 +148,26 @@ def _choosable(specs: tuple[ToolSpec, ...]) -> tuple[ToolSpec, ...]:
     return tuple(spec for spec in specs if spec.name not in _RESERVED)
 
 
+def pages_of(run: RunSnapshot, offer: Offer) -> tuple[ToolCall, ...]:
+    """The calls that read the pages whose addresses the request has, but for those that a step was about."""
+    seen = _seen(run)
+    calls = (offer.fetching(one) for one in addresses_in(run.text)[:MAX_PAGES] if one not in seen)
+    return tuple(call for call in calls if call is not None)
+
+
 def reading_of(
     run: RunSnapshot, situation: Situation, offer: Offer, *, named: bool = False
 ) -> ToolCall | None:
     """The call that reads the nearest file that no step was about, or of those that the request names; None where other tools might
     know what is asked for."""
-    made = [step.step.tool_call for step in executed(run)]
-    seen = [value for call in made if call is not None for value in call.arguments.values()]
+    seen = _seen(run)
     unread = [path for path in situation.nearest if path not in seen]
     if named:
         unread = [path for path in unread if names_file(run, path)]
     return offer.reading(unread[0]) if unread and not offer.has_others else None
+
+
+def _seen(run: RunSnapshot) -> Sequence[JsonValue]:
+    """What the calls of the run were about."""
+    made = [step.step.tool_call for step in executed(run)]
+    return [value for call in made if call is not None for value in call.arguments.values()]

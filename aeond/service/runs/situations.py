@@ -79,10 +79,11 @@ class ObservedSituations:
     async def _observed(self, run: RunSnapshot) -> Situation:
         view = WorkspaceView()
         facts: Sequence[tuple[str, JsonValue]] = ()
-        more_facts = memory_seen = False
+        more_facts = memory_seen = folder_seen = False
         if run.request.tools is None:
             with _bounded(run):
                 view = await self._views(run.workspace, MAX_FILES, _about(run))
+                folder_seen = bool(run.workspace)
                 facts, more_facts = await self._facts(run)
                 memory_seen = True
         return Situation(
@@ -96,6 +97,7 @@ class ObservedSituations:
             view.newest,
             view.largest,
             view.nearest,
+            folder_seen,
         )
 
     async def _facts(self, run: RunSnapshot) -> tuple[Sequence[tuple[str, JsonValue]], bool]:

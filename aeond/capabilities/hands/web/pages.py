@@ -103,6 +103,7 @@ def fetch_url_tool(gate: Gate, workshop: Workshop) -> FunctionTool:
     @tool(
         effect=Effect.NET,
         example={"url": "https://docs.example/guide"},
+        page_address="url",
         targets=touched,
         preview=preview,
         timeout_seconds=FETCH_SECONDS + PARSE_SECONDS + 2 * GRACE_SECONDS,

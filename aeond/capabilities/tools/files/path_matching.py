@@ -6,7 +6,7 @@ thing fits. Blocking: to be called in a thread.
 """
 
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from enum import StrEnum
 from pathlib import PurePosixPath
 from typing import Any, Final
@@ -56,12 +56,19 @@ class PathMatching:
         return self._matched(path, workspace, Wanted.FILE, _DEGREES[:1], stopped)
 
     def candidates(
-        self, workspace: str, wanted: Wanted, limit: int, near: str, stopped: Stopped
+        self,
+        workspace: str,
+        wanted: Wanted,
+        limit: int,
+        near: str,
+        stopped: Stopped,
+        endings: Collection[str] = (),
     ) -> Sequence[str]:
-        """Existing paths, those nearest to the text first if there are more than `limit`. () if there are fewer but
-        not all were seen: a list that is not full counts as complete."""
+        """Existing paths, with `endings` those alone whose name has one of them (in small letters), those nearest to the text first if
+        there are more than `limit`. () if there are fewer but not all were seen: a list that is not full counts as complete."""
         seen = self._places(workspace, stopped)
         names = [name for name in _of_kind(seen, wanted) if name.isprintable()]
+        names = [name for name in names if not endings or PurePosixPath(name).suffix.lower() in endings]
         if len(names) <= limit:
             return names if seen.whole else ()
         return _ranked(near, names)[:limit]
@@ -123,13 +130,15 @@ class PathMatching:
         return _failure(f"{folder!r:.200} is a folder", "NOT_A_FILE", inside)
 
 
-def proposing(files: ContainedFiles, threads: WorkerThreads, wanted: Wanted) -> Propose:
-    """The candidates of a path argument, for a tool."""
+def proposing(
+    files: ContainedFiles, threads: WorkerThreads, wanted: Wanted, endings: Collection[str] = ()
+) -> Propose:
+    """The candidates of a path argument, for a tool that takes all kinds of files, or those with these endings."""
     matching = PathMatching(files)
 
     async def propose(context: ToolContext, limit: int, near: str) -> Sequence[str]:
         return await threads.run(
-            lambda stopped: matching.candidates(context.workspace, wanted, limit, near, stopped)
+            lambda stopped: matching.candidates(context.workspace, wanted, limit, near, stopped, endings)
         )
 
     return propose

@@ -52,3 +52,13 @@ async def test_the_target_is_the_file(tmp_path: Path) -> None:
     (tool,) = [tool for tool in hands.tools if tool.spec.name == "read_document"]
     (target,) = await tool.targets({"path": "lease"}, hands.context) or ()
     assert (target.name, target.access) == (f"{tmp_path}/lease.pdf", Access.READ)
+
+
+async def test_only_documents_are_proposed(tmp_path: Path) -> None:
+    """A text that lies beside documents is not proposed, so that it is read as a text."""
+    for name in ("lease.pdf", "offers/Old.ODT", "notes.txt", "table.csv"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).touch()
+    hands = Hands(tmp_path)
+    (tool,) = [tool for tool in hands.tools if tool.spec.name == "read_document"]
+    assert await tool.candidates("path", hands.context, 10) == ["lease.pdf", "offers/Old.ODT"]

@@ -58,6 +58,11 @@ def test_without_all_names_in_view_nothing_is_known_to_be_new() -> None:
     assert not names_new_file(run, Situation())
 
 
+def test_in_an_empty_folder_every_file_is_new() -> None:
+    """A folder that was looked at and has no files yet is in view as a whole."""
+    assert names_new_file(run_of(request="Put it into length.txt"), Situation(folder_seen=True))
+
+
 @pytest.mark.parametrize(
     ("path", "spelt"),
     [
@@ -75,6 +80,22 @@ def test_a_new_name_is_spelt_as_in_the_request(path: str, spelt: str) -> None:
     run = run_of(request="Leg fragen_hafen.txt an, eine Zeile: Wann?")
     call = ToolCall("write", {"path": path, "content": "Wann?"})
     assert spelt_as_named(call, run, SEEN).arguments == {"path": spelt, "content": "Wann?"}
+
+
+@pytest.mark.parametrize(
+    ("request_", "path", "placed"),
+    [
+        ("file it as notes/lake.md", "lake.md", "notes/lake.md"),
+        ("file it as notes/lake.md", "Notes/lake.md", "notes/lake.md"),
+        ("put lake.md into notes", "notes/lake.md", "notes/lake.md"),
+        ("notes/lake.md and club/lake.md", "lake.md", "lake.md"),
+        ("a copy of boat.txt as old/boat.txt", "boat.txt", "boat.txt"),
+    ],
+)
+def test_a_new_file_lies_where_the_request_says(request_: str, path: str, placed: str) -> None:
+    """A new file lies in the folder that the request names with it, in the spelling of the request."""
+    call = ToolCall("write", {"path": path})
+    assert spelt_as_named(call, run_of(request=request_), SEEN).arguments == {"path": placed}
 
 
 def test_a_second_new_file_keeps_its_name() -> None:

@@ -39,6 +39,14 @@ async def test_files_and_facts_are_in_view() -> None:
     assert "day " in seen.time
 
 
+async def test_an_empty_folder_is_in_view() -> None:
+    """A folder without files counts as seen, where the run has one."""
+    for folder, known in (("/folder", True), ("", False)):
+        run = replace(RUN, request=replace(RUN.request, workspace=folder))
+        seen = await situations(InMemoryMemory()).observe(run)
+        assert (seen.files, seen.shows_all_files) == ((), known)
+
+
 async def test_more_than_is_shown_is_said() -> None:
     """The listed entries are bounded, and the situation says that there are more."""
     memory = InMemoryMemory()

@@ -1,0 +1,25 @@
+"""Web addresses in a request, by form."""
+
+import re
+from typing import Final
+
+_ADDRESS: Final = re.compile(r"https?://[^\s<>\"'`\u201c\u201d\u201e\u00ab\u00bb]+", re.IGNORECASE)
+_BEHIND: Final = ".,;:!?\u2026"
+_BRACKETS: Final = (("(", ")"), ("[", "]"), ("{", "}"))
+
+
+def addresses_in(text: str) -> tuple[str, ...]:
+    """The addresses with their scheme, each once, in the order of the text, without the punctuation behind them."""
+    return tuple(dict.fromkeys(_without_end(found[0]) for found in _ADDRESS.finditer(text)))
+
+
+def _without_end(address: str) -> str:
+    """The address without punctuation and brackets behind it that belong to the sentence."""
+    while True:
+        shorter = address.rstrip(_BEHIND)
+        for opening, closing in _BRACKETS:
+            if shorter.endswith(closing) and shorter.count(opening) < shorter.count(closing):
+                shorter = shorter[:-1]
+        if shorter == address:
+            return address
+        address = shorter

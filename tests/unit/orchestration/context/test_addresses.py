@@ -1,0 +1,19 @@
+import pytest
+
+from aeond.orchestration.context.addresses import addresses_in
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("Read https://a.example/b.html, please.", ("https://a.example/b.html",)),
+        ("(see http://a.example/x_(y))", ("http://a.example/x_(y)",)),
+        ("compare «https://a.example» with https://b.example/?q=1&r=2!", ("https://a.example", "https://b.example/?q=1&r=2")),
+        ("http://127.0.0.1:8080/a and HTTP://127.0.0.1:8080/b: which?", ("http://127.0.0.1:8080/a", "HTTP://127.0.0.1:8080/b")),
+        ("https://a.example, and again https://a.example", ("https://a.example",)),
+        ("a.example or notes.md, ftp://a.example and https:// alone", ()),
+    ],
+)  # fmt: skip
+def test_addresses_are_known_by_form(text: str, found: tuple[str, ...]) -> None:
+    """An address begins with its scheme, and ends before the punctuation and brackets of the sentence."""
+    assert addresses_in(text) == found

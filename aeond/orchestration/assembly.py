@@ -40,6 +40,7 @@ from aeond.orchestration.prompts.subject_prompts import (
     INTENT,
     NAMING,
     PLACE,
+    READING,
     SMALL_TALK,
     SUBJECT,
     WANTED,
@@ -125,7 +126,7 @@ def usual_openings(
                 composing_opening(one.composition) for one in specs if one.composition and not one.source
             )
         if asks:
-            yield from (one.opening for one in (WANTED, EXTENT, PLACE, REMOVAL, NAMING, FACT_UPDATE))
+            yield from (one.opening for one in (WANTED, EXTENT, PLACE, REMOVAL, NAMING, READING, FACT_UPDATE))
             yield _fixed(not_found_messages("", (), ()))
             yield _fixed(search_messages(""))
         yield Preamble(registry, validator).usual()

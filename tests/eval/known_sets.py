@@ -1,5 +1,6 @@
 """The sets that `make eval` knows."""
 
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -8,7 +9,9 @@ from tests.eval.case_files import read_case_file
 from tests.eval.everyday import judge_placed
 from tests.eval.own_sets import judge_everyday, judge_hard, judge_simple
 from tests.eval.references import OWN, STRANGERS, references_set
-from tests.eval.scenarios.judging import judge_reach
+from tests.eval.scenarios.judging import judge_scenarios
+from tests.eval.scenarios.scenario import LIBRARY
+from tests.eval.scenarios.scenario import STRANGERS as STRANGER_SCENARIOS
 from tests.eval.subjects import Subject
 from tests.eval.subtasks.judging import judge_subtasks
 from tests.eval.verdicts import EvalSet, OnVerdict, Terms
@@ -33,7 +36,8 @@ SETS: Final = (
     references_set("references_strangers", 0.0, STRANGERS),  # written by people who did not see the product
     EvalSet("bfcl", 0.85, judge_bfcl),
     EvalSet("subtasks", 0.90, judge_subtasks),
-    EvalSet("reach", 0.70, judge_reach),
+    EvalSet("reach", 0.70, partial(judge_scenarios, LIBRARY)),
+    EvalSet("strangers_pages", 0.0, partial(judge_scenarios, STRANGER_SCENARIOS)),
     EvalSet("simple", 0.0, judge_simple),  # what anyone might ask, to the daemon and in a plain chat
     EvalSet("hard", 0.0, judge_hard),
     # Of changes of files, on which ADR 0091 and ADR 0093 were found.

@@ -1,4 +1,4 @@
-"""Names of files in a request, by form: whether one of them does not exist yet, so that it is to be made."""
+"""Names of files and folders in a request, by form: whether a file does not exist yet, so that it is to be made."""
 
 import re
 from collections.abc import Collection
@@ -27,6 +27,22 @@ def names_file(run: RunSnapshot, path: str) -> bool:
     """Whether the request has the name of this file as a word."""
     name = re.escape(_last(path))
     return re.search(rf"(?<![\w.-]){name}(?![\w-])", run.text, re.IGNORECASE) is not None
+
+
+def named_folder(run: RunSnapshot, situation: Situation) -> tuple[str, tuple[str, ...]]:
+    """The one folder whose name the request has as a word, and the files in it; "" where it names none, or several, or a file. A folder
+    in which a new file is to lie does not count."""
+    text = run.text
+    for path in new_paths(run, situation):
+        text = text.replace(path, "")
+    files: dict[str, list[str]] = {}
+    for path, _ in situation.files:
+        files.setdefault(path.rpartition("/")[0], []).append(path)
+    asked = replace(run, resolved_text=text)
+    named = [one for one in files if one and names_file(asked, one)]
+    if len(named) != 1 or any(names_file(run, path) for path, _ in situation.files):
+        return "", ()
+    return named[0], tuple(files[named[0]])
 
 
 def spelt_as_named(call: ToolCall, run: RunSnapshot, situation: Situation) -> ToolCall:

@@ -44,7 +44,7 @@ from aeond.orchestration.decision.interfaces import (
     Offer,
 )
 from aeond.orchestration.decision.next_action import NextAction
-from aeond.orchestration.decision.offers import Offers, pages_of, reading_of
+from aeond.orchestration.decision.offers import Offers, named_files_of, pages_of, reading_of
 from aeond.orchestration.decision.results import (
     MAX_RESULT_CHARS,
     ended,
@@ -135,14 +135,12 @@ class Decider:
         offer = await self.offers.next(snapshot, situation) if may_go_on(snapshot) else Offer()
         if self._redirection.possible and is_unrestricted(snapshot):
             if pages := pages_of(snapshot, offer):
-                left = snapshot.ledger.left
-                return success(going_on(snapshot, *pages[: min(left.ttl, left.tool_calls)]))
+                return success(going_on(snapshot, *pages))
             offer = offer.without_pages() if addresses_in(snapshot.text) else offer
         fitting = await self._first_action.fitting_tool(snapshot, offer, grant)
         rest = self.fitting.rest(snapshot) if offer.tool(fitting) is not None else None
         if rest:
-            left = snapshot.ledger.left
-            return success(going_on(snapshot, *rest[: min(left.ttl, left.tool_calls)]))
+            return success(going_on(snapshot, *rest))
         if fitting == NONE:
             offer = offer.known
         elif rest is not None and not snapshot.steps_in(StepState.FAILED, StepState.INVALID):
@@ -154,13 +152,18 @@ class Decider:
             return success(ended(snapshot, ANSWERED, after))
         whole, snapshot = snapshot, await self._asking(snapshot, situation, grant)
         looked = self._has_only_looked(snapshot)
-        if looked and (call := reading_of(snapshot, situation, offer, named=True)) is not None:
-            return success(going_on(snapshot, call))
+        calls = named_files_of(snapshot, situation, offer) if looked else ()
+        calls = calls or (
+            await self._first_action.folder_calls(snapshot, situation, offer, grant) if looked else ()
+        )
+        if calls:
+            return success(going_on(snapshot, *calls))
         if looked and (call := await self._action.selection(snapshot, situation, offer, grant)) is not None:
             return success(going_on(snapshot, call))
         reply = await self._reply_from_results(snapshot, situation, grant) if looked else ""
         found = "" if reply == NOT_SHOWN else reply
-        changing = await self._to_change(snapshot, situation, offer, found, grant) if reply else None
+        acts = bool(reply) or (looked and names_new_file(snapshot, situation))
+        changing = await self._to_change(snapshot, situation, offer, found, grant) if acts else None
         if found and changing is None:
             return await self._answered(whole, snapshot, situation, offer, found, grant)
         offer = changing or offer
@@ -282,9 +285,9 @@ class Decider:
         self, snapshot: RunSnapshot, situation: Situation, offer: Offer, found: str, grant: Grant
     ) -> Offer | None:
         """The offer for a change with what was found out, or beside it; None if only an answer is wanted. A question may name a file
-        that is missing, and nothing was found."""
+        that is missing, and nothing was found. A new file that is named is made first."""
         subject = await self.subjects.of(self.llm, snapshot, situation, grant)
-        makes_file = bool(found) and names_new_file(snapshot, situation)
+        makes_file = (bool(found) or subject.wants_only_change) and names_new_file(snapshot, situation)
         if subject.wants_no_change and not makes_file:
             return None
         # What is asked besides an order is answered from what the change leaves.

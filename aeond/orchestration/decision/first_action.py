@@ -8,9 +8,9 @@ from aeond.domain.outcome import Outcome, success
 from aeond.domain.runs.budgets import Grant
 from aeond.domain.runs.run import RunSnapshot
 from aeond.domain.runs.situations import Situation
-from aeond.domain.tools import Effect
+from aeond.domain.tools import Effect, ToolCall
 from aeond.frozen import frozen
-from aeond.orchestration.context.new_files import names_new_file
+from aeond.orchestration.context.new_files import named_folder, names_new_file
 from aeond.orchestration.decision.conversations.fitting import FittingTools
 from aeond.orchestration.decision.conversations.knowledge import general_reply
 from aeond.orchestration.decision.conversations.redirection import Redirection
@@ -19,11 +19,12 @@ from aeond.orchestration.decision.conversations.subject import Subjects
 from aeond.orchestration.decision.conversations.whole_things import first_call_with_new_name
 from aeond.orchestration.decision.interfaces import CallTool, Decision, GiveAnswer, Offer
 from aeond.orchestration.decision.next_action import NextAction
-from aeond.orchestration.decision.offers import pages_of, reading_of
+from aeond.orchestration.decision.offers import named_files_of, pages_of, reading_of, unread_of
 from aeond.orchestration.prompts.answer_prompts import NOT_SHOWN
 from aeond.orchestration.prompts.fitting_prompts import NONE
 from aeond.ports import LLMAdapter, TextSink
 
+MAX_FOLDER_FILES: Final = 12  # that are all read for one request
 _CALLS_OF_FITTING: Final = 6  # two questions for a tool, three about the request, and a decision
 
 
@@ -93,6 +94,8 @@ class FirstAction:
                     on_text(known)
                     return success(GiveAnswer(known))
                 situation = await self.action.search.widened(snapshot, situation, grant)
+            if calls := await self.folder_calls(snapshot, situation, offer, grant):
+                return success(CallTool(calls[0]))
             call = reading_of(snapshot, situation, offer) if from_view else None
             if call is not None and not names_new_file(snapshot, situation):
                 return success(CallTool(call))
@@ -103,6 +106,9 @@ class FirstAction:
                 call := await first_call_with_new_name(self._llm, offer, snapshot, situation, grant)
             ):
                 return success(CallTool(call))
+            files = named_files_of(snapshot, situation, offer)
+            if len(files) > 1 and not subject.wants_no_change and names_new_file(snapshot, situation):
+                return success(CallTool(files[0]))
             offer = self._redirection.of_sure(subject, offer, snapshot, situation) or offer
         offer = calculation if calculation and computes else offer
 
@@ -136,6 +142,21 @@ class FirstAction:
             return await self.action.choose(snapshot, situation, offer, grant, on_text)
         on_text(given.text)
         return decided
+
+    async def folder_calls(
+        self, snapshot: RunSnapshot, situation: Situation, offer: Offer, grant: Grant
+    ) -> tuple[ToolCall, ...]:
+        """The calls that read the files of the folder that the request names, but for those that a step was about, if it surely needs them
+        all, for a call of the grant if that is not known yet; none for what most likely is to be remembered or done elsewhere."""
+        folder, files = named_folder(snapshot, situation)
+        calls = unread_of(files, snapshot, offer) if 1 < len(files) <= MAX_FOLDER_FILES else ()
+        if not calls:
+            return ()
+        subject = await self._subjects.of(self._llm, snapshot, situation, grant)
+        if subject.is_statement or subject.is_beyond:
+            return ()
+        needed = await self._subjects.needs_all(self._llm, snapshot, folder, files, grant)
+        return calls if needed else ()
 
     async def fitting_tool(self, snapshot: RunSnapshot, offer: Offer, grant: Grant) -> str:
         """The tool of another author that fits, NONE if none does; "" where there are none, or the run was given its tools."""

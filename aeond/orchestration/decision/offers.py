@@ -1,6 +1,7 @@
 """Which actions are offered in a decision, and with which existing values."""
 
 from collections.abc import Collection, Sequence
+from functools import partial
 from typing import Final
 
 import anyio
@@ -20,7 +21,7 @@ from aeond.orchestration.decision.results import executed
 from aeond.orchestration.execution.tool_visibility import offered_tools, usual_tools
 from aeond.ports import ToolInvoker, ToolRegistry
 
-MAX_PAGES: Final = 8  # read because the request has their addresses
+MAX_NAMED: Final = 8  # pages and files that are read because the request names them
 MAX_RETRIES: Final = 2  # failed steps after which an answer is not offered yet
 
 _RESERVED: Final = frozenset({ANSWER, CANNOT, PLAN})
@@ -151,20 +152,32 @@ def _choosable(specs: tuple[ToolSpec, ...]) -> tuple[ToolSpec, ...]:
 def pages_of(run: RunSnapshot, offer: Offer) -> tuple[ToolCall, ...]:
     """The calls that read the pages whose addresses the request has, but for those that a step was about."""
     seen = _seen(run)
-    calls = (offer.fetching(one) for one in addresses_in(run.text)[:MAX_PAGES] if one not in seen)
+    calls = (offer.fetching(one) for one in addresses_in(run.text)[:MAX_NAMED] if one not in seen)
     return tuple(call for call in calls if call is not None)
 
 
-def reading_of(
-    run: RunSnapshot, situation: Situation, offer: Offer, *, named: bool = False
-) -> ToolCall | None:
-    """The call that reads the nearest file that no step was about, or of those that the request names; None where other tools might
-    know what is asked for."""
+def named_files_of(run: RunSnapshot, situation: Situation, offer: Offer) -> tuple[ToolCall, ...]:
+    """The calls that read the files which the request names, the nearest ones first, but for those that a step was about; none where
+    other tools might know what is asked for. Of files with the same name the one with its folder counts, or else the nearest one."""
+    listed = dict.fromkeys((*situation.nearest, *(path for path, _ in situation.files)))
+    named: dict[str, str] = {}  # by the name without the folder
+    for path in filter(partial(names_file, run), listed):
+        name = path.rpartition("/")[2]
+        if name not in named or (path in run.text and named[name] not in run.text):
+            named[name] = path
+    return unread_of(tuple(named.values()), run, offer)[:MAX_NAMED]
+
+
+def unread_of(paths: Sequence[str], run: RunSnapshot, offer: Offer) -> tuple[ToolCall, ...]:
+    """The calls that read these files, but for those that a step was about; none where other tools might know what is asked for."""
     seen = _seen(run)
-    unread = [path for path in situation.nearest if path not in seen]
-    if named:
-        unread = [path for path in unread if names_file(run, path)]
-    return offer.reading(unread[0]) if unread and not offer.has_others else None
+    calls = (offer.reading(path) for path in paths if path not in seen and not offer.has_others)
+    return tuple(call for call in calls if call is not None)
+
+
+def reading_of(run: RunSnapshot, situation: Situation, offer: Offer) -> ToolCall | None:
+    """The call that reads the nearest file that no step was about; None where other tools might know what is asked for."""
+    return next(iter(unread_of(situation.nearest, run, offer)), None)
 
 
 def _seen(run: RunSnapshot) -> Sequence[JsonValue]:

@@ -80,10 +80,11 @@ def _changes_again(call: ToolCall, made: ToolCall, spec: ToolSpec | None) -> boo
 
 
 def going_on(run: RunSnapshot, *calls: ToolCall) -> Judgement:
-    """The run goes on with these calls, one after another."""
+    """The run goes on with these calls, one after another, as far as its budget allows."""
+    left = run.ledger.left
     steps = (
         PlanStep(f"s{number}", describe_call(call), tool_call=call)
-        for number, call in enumerate(calls, len(run.steps) + 1)
+        for number, call in enumerate(calls[: min(left.ttl, left.tool_calls)], len(run.steps) + 1)
     )
     actions = (
         RefinementAction(RefinementOperation.ADD, step.step_id, step, "the next call") for step in steps

@@ -8,6 +8,7 @@ from aeond.orchestration.prompts.decision_prompts import (
     begun,
     facts_text,
     request_line,
+    whole,
 )
 
 KNOWLEDGE: Final = "know"
@@ -240,6 +241,46 @@ _UPDATES: Final = (
 )
 
 
+ALL: Final = "all"
+_READING_RULES: Final = """\
+A person asks an assistant for something in a folder of files. Say in one word what is to be read: one (the one file that has it), all \
+(every file of the folder, because it is about all of them, or has to be gathered from several)."""
+_BOAT_FILES: Final = "boat: boat/engine.log, boat/costs.json, boat/rules.md"
+_CLUB_FILES: Final = "club: club/members.csv, club/rules.md, club/keys.txt"
+_READINGS: Final = (
+    (_BOAT_FILES, "what did the rope for the boat cost", ONE),
+    (
+        "club: club/may.txt, club/june.txt, club/july.txt",
+        "read through the club notes and tell me what was decided about the slip",
+        ALL,
+    ),
+    (
+        "letters: letters/omar.txt, letters/lena.txt, letters/till.txt",
+        "Wer hat in den Briefen im Ordner letters nach dem Anker gefragt?",
+        ALL,
+    ),
+    (_CLUB_FILES, "how many members has the club", ONE),
+    (
+        "trips: trips/kiel.md, trips/sopot.md, trips/lerwick.md",
+        "Fais-moi un résumé de tout ce qu'il y a dans trips",
+        ALL,
+    ),
+    (_CLUB_FILES, "czy w klubie wolno hałasować po dziesiątej?", ONE),
+    (_BOAT_FILES, "when was the pressure low on the boat", ONE),
+    (
+        "offers: offers/a.txt, offers/b.txt, offers/c.txt",
+        "compare the offers, which sailmaker is cheapest",
+        ALL,
+    ),
+    ("boat: boat/sails.txt, boat/mast.txt, boat/paint.txt", "¿de qué color son las velas del barco?", ONE),
+    (
+        "reports: reports/march.txt, reports/april.txt, reports/may.txt",
+        "in which of these reports does it say that the crane broke",
+        ALL,
+    ),
+)
+
+
 def _subject(start: str) -> str:
     return KNOWLEDGE if start == KNOWLEDGE else begun(*OTHER_SUBJECTS)(start)
 
@@ -255,6 +296,8 @@ EXTENT: Final = Question(_EXTENT_RULES, _REQUEST, _EXTENTS, begun(ONE, SEVERAL))
 """Asks whether a request is for ONE thing or for SEVERAL."""
 WANTED: Final = Question(_WANTED_RULES, _REQUEST, _WANTED, begun(DONE, ANSWER, BOTH))
 """Asks whether a person wants an ANSWER, something DONE, or BOTH."""
+READING: Final = Question(_READING_RULES, "{}\nRequest: {}", _READINGS, whole(ALL, ONE))
+"""Asks whether a request needs ONE file of a folder or ALL of them, by the folder with its files and the request."""
 NAMING: Final = Question(
     _NAMING_RULES,
     "Exists: {}\nNo file yet: {}\nRequest: {}",

@@ -1,4 +1,4 @@
-"""The set `reach`: each scenario through a daemon that may use programs, git, documents and web pages."""
+"""The sets of scenarios: each scenario through a daemon that may use programs, git, documents and web pages."""
 
 import threading
 from collections.abc import Iterator, Mapping
@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Final
 
 from tests.eval.everyday import worked
@@ -20,12 +21,14 @@ HANDS: Final = (
 LEAST_RUN_SECONDS: Final = 1_800.0  # on a busy machine a run is slow, and not wrong
 
 
-async def judge_reach(subject: Subject, terms: Terms, on_verdict: OnVerdict) -> None:
-    """Every scenario that the terms leave, one after the other."""
+async def judge_scenarios(folder: Path, subject: Subject, terms: Terms, on_verdict: OnVerdict) -> None:
+    """Every scenario of the folder that the terms leave, one after the other."""
     tools = subject.config.tools.model_copy(update={"hands": HANDS})
     equipped = replace(subject, config=subject.config.model_copy(update={"tools": tools}))
     patient = replace(terms, wall_seconds=max(terms.wall_seconds, LEAST_RUN_SECONDS))
-    for one in terms.sample([s for s in read_scenarios() if terms.admit(s.says, held=False)]):
+    for one in terms.sample(
+        [s for s in read_scenarios(folder) if terms.admit(s.says, held=False, group=s.group)]
+    ):
         on_verdict(await judged(equipped, one, patient))
 
 

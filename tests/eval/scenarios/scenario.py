@@ -13,6 +13,7 @@ from tests.eval.case_files import ENGLISH, Placed
 from tests.eval.cases import Case, Effects, missed
 
 LIBRARY: Final = Path(__file__).parent / "library"
+STRANGERS: Final = Path(__file__).parent / "strangers"  # written by people who did not see the product
 SITE: Final = "SITE"  # in a request: the address of the server with the pages
 PROOF_SECONDS: Final = 120.0
 
@@ -36,11 +37,11 @@ class Scenario(Case):
         return Placed(case, self.language, workspace=self.given, repository=self.repository)
 
 
-def read_scenarios() -> tuple[Scenario, ...]:
-    """All scenarios of the library, one kind after the other."""
+def read_scenarios(folder: Path = LIBRARY) -> tuple[Scenario, ...]:
+    """All scenarios of the files in a folder, one kind after the other."""
     return tuple(
         Scenario.model_validate(entry)
-        for path in sorted(LIBRARY.glob("*.toml"))
+        for path in sorted(folder.glob("*.toml"))
         for entry in tomllib.loads(path.read_text("utf-8"))["case"]
     )
 

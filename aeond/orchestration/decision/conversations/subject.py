@@ -6,7 +6,7 @@ together more than one of them: ADR 0116.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
 from typing import Final
 
@@ -22,6 +22,7 @@ from aeond.orchestration.prompts.answer_prompts import ANSWER_KNOWN, KNOWN
 from aeond.orchestration.prompts.decision_prompts import Question
 from aeond.orchestration.prompts.subject_prompts import (
     ACTS,
+    ALL,
     ANSWER,
     BOTH,
     CHANGE,
@@ -32,6 +33,7 @@ from aeond.orchestration.prompts.subject_prompts import (
     INTENT,
     KNOWLEDGE,
     MEMORY,
+    READING,
     SMALL_TALK,
     SUBJECT,
     TALKS,
@@ -44,6 +46,7 @@ from aeond.ports import LLMAdapter
 # Log-odds against all other subjects, chosen on the sets of strangers.
 _KNOWLEDGE_FROM: Final = 1.2  # with the log-odds of an answer from general knowledge alone
 _SURELY_KNOWN_FROM: Final = 2.0  # log-odds of such an answer alone, where nothing else may have it
+_ALL_FROM: Final = 2.2  # log-odds that all files of a folder are needed
 _TALKS_FROM: Final = 2.5  # log-odds that a person only talks
 _ONLY_TALKS_FROM: Final = 3.5  # the same, less those of something to be done
 _TALK_LOOKS_BELOW: Final = -0.6  # log-odds that something is to be looked up or computed
@@ -190,6 +193,8 @@ class Subjects:
         self._wanted: LastRuns[tuple[str, str], tuple[LikelyToken, ...]] = LastRuns()
         # Log-odds that the person only talks, by run and request.
         self._talks: LastRuns[tuple[str, str], float] = LastRuns()
+        # Log-odds that all files of a folder are to be read, by run and request.
+        self._all: LastRuns[tuple[str, str], float] = LastRuns()
 
     async def of(self, llm: LLMAdapter, run: RunSnapshot, situation: Situation, grant: Grant) -> Subject:
         """The subject of the run's request, for up to three calls of the grant if it is not known yet; one without likely tokens if the
@@ -241,6 +246,14 @@ class Subjects:
                 self._wanted[key] = likely
         return self._wanted.get(key, ())
 
+    async def needs_all(
+        self, llm: LLMAdapter, run: RunSnapshot, folder: str, files: Sequence[str], grant: Grant
+    ) -> bool:
+        """Whether the run's request surely needs all files of the folder that it names, for one call of the grant if that is not known yet
+        and another one is left."""
+        view = f"{folder}: {', '.join(files)}"
+        return await _odds_once(self._all, ALL, READING, llm, run, grant, view) >= _ALL_FROM
+
     async def is_small_talk(self, subject: Subject, llm: LLMAdapter, run: RunSnapshot, grant: Grant) -> bool:
         """Whether the person only thanks, greets or makes a passing remark, so that nothing is to be looked up, done or kept. If neither
         the request's subject nor its form rules it out, the model is asked once, for one call of the grant if another one is left."""
@@ -268,11 +281,13 @@ async def _odds_once(
     llm: LLMAdapter,
     run: RunSnapshot,
     grant: Grant,
+    *above: str,
 ) -> float:
-    """The log-odds of the word for the run's request, asked once if another call is left for what follows; -inf if they are unknown."""
+    """The log-odds of the word for the run's request below what stands above it, asked once if another call is left for what follows; -inf
+    if they are unknown."""
     key = (run.run_id, run.text)
     if key not in kept and grant.left.llm_calls > 1:
-        likely = await first_tokens(question, llm, grant, run.text)
+        likely = await first_tokens(question, llm, grant, *above, run.text)
         if likely:  # a model that failed is asked again
             kept[key] = log_odds(likely, question.read, word)
     return kept.get(key, -math.inf)

@@ -10,6 +10,7 @@ from aeond.domain.values import JsonValue
 from aeond.orchestration.context.new_files import (
     existing_name,
     is_whole_name,
+    named_folder,
     names_file,
     names_new_file,
     spelt_as_named,
@@ -80,6 +81,26 @@ def test_a_new_name_is_spelt_as_in_the_request(path: str, spelt: str) -> None:
     run = run_of(request="Leg fragen_hafen.txt an, eine Zeile: Wann?")
     call = ToolCall("write", {"path": path, "content": "Wann?"})
     assert spelt_as_named(call, run, SEEN).arguments == {"path": spelt, "content": "Wann?"}
+
+
+@pytest.mark.parametrize(
+    ("request_", "folder"),
+    [
+        ("what do my notes say about Omar?", "notes"),
+        ("everything in Notes/ please", "notes"),
+        ("Fass den Ordner notes in notes/summary.md zusammen", "notes"),
+        ("a file notes/summary.md with one line", ""),
+        ("notes and club", ""),
+        ("what does a.md in notes say", ""),
+        ("the noted ones", ""),
+    ],
+)
+def test_a_folder_is_named_by_its_whole_name(request_: str, folder: str) -> None:
+    """The name is a word of its own, outside the name of a new file; it does not count beside a file or another folder."""
+    paths = ("notes/a.md", "notes/b.md", "club/members.csv", "boat.txt")
+    situation = Situation(files=tuple((path, "") for path in paths))
+    found = (folder, tuple(path for path in paths if folder and path.startswith(folder)))
+    assert named_folder(run_of(request=request_), situation) == found
 
 
 @pytest.mark.parametrize(

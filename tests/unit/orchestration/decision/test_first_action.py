@@ -1,13 +1,19 @@
 """What is read because the request has its address, and the file that is made from it."""
 
+import math
+from collections.abc import Sequence
 from dataclasses import replace
 
+import pytest
+
 from aeond.capabilities.llm.adapters.scripted import Rule
+from aeond.capabilities.tools.registry import Registry
 from aeond.domain.plans.profiles import Route
 from aeond.domain.runs.run import RunSnapshot
 from aeond.domain.runs.situations import Situation
 from aeond.domain.tools import Effect, ToolCall
-from tests.support.deciders import decider_of
+from aeond.orchestration.decision.decider import Decider
+from tests.support.deciders import READS_ALL, Composing, WholeTool, decider_of, words
 from tests.support.judging import after_pass, ran
 from tests.support.strategy import LOOK, STORE, TEXT, calls, grant, registry, run_of, spec
 
@@ -62,3 +68,70 @@ async def test_a_new_file_is_made_from_what_was_read() -> None:
     schema = str(llm.requests[-1].schema)
     assert "write" in schema
     assert "store" not in schema
+
+
+FOLDER = Situation(files=tuple((path, "") for path in ("notes/a.md", "notes/b.md", "notes/c.md", "list.txt")))
+READ = replace(LOOK, candidates=("path",))
+
+
+def gathering(*rules: Rule, subject: str) -> Decider:
+    """A decider over the folder, for requests of this subject."""
+    tools = Registry()
+    tools.register(WholeTool(READ))
+    given = (
+        Rule(contains="Say in one word what a request", text=subject, likely=words(**{subject: 0.9})),
+        *rules,
+    )
+    paths = tuple(path for path, _ in FOLDER.files)
+    return decider_of(given, tools, FOLDER, Composing({}, paths))[0]
+
+
+async def paths_read(decider: Decider, request: str, *, most: int = 9) -> Sequence[str]:
+    """The files that a run for the request reads until it does something else."""
+    run = run_of(request=request)
+    chosen = (await decider.choose(run, grant(20), lambda _: None)).value.tool_call
+    read = [str(chosen.arguments["path"])] if chosen else []
+    while len(read) < most:
+        steps = [
+            ran(calls(f"s{number}", "look", path=path), output="red") for number, path in enumerate(read)
+        ]
+        judged = (
+            await decider.evaluate(replace(after_pass(1, *steps), request=run.request), grant(20))
+        ).value
+        more = [action.step.tool_call for action in judged.actions if action.step]
+        if not more:
+            break
+        read += [str(call.arguments["path"]) for call in more if call]
+    return read
+
+
+@pytest.mark.parametrize(
+    ("odds", "read"),
+    [(-0.05, ["notes/a.md", "notes/b.md", "notes/c.md"]), (-0.4, [])],
+)
+async def test_all_files_of_a_folder_are_read_for_what_is_about_them(
+    odds: float, read: Sequence[str]
+) -> None:
+    """Where a question surely needs all files of the folder that it names, they are read before the answer, the others at once."""
+    other = math.log(-math.expm1(odds))
+    decider = gathering(
+        Rule(contains=READS_ALL, text="all", likely={"all": odds, "one": other}),
+        Rule(contains="from what is shown above it", text="Both are red."),
+        Rule(contains="Find the words", text="?"),
+        Rule.model_validate({"json": {"answer": "Red."}}),
+        subject="files",
+    )
+    assert await paths_read(decider, "what do my notes say about the colours?") == read
+
+
+async def test_the_files_that_a_request_names_are_read_before_a_new_one_is_made() -> None:
+    """Where several files are named beside a new one, all of them are read first; of two with the same name the nearest one."""
+    decider = gathering(
+        Rule(contains="from what is shown above it", text="Both are red."),
+        Rule.model_validate({"json": {"answer": "Done."}}),
+        subject="do",
+    )
+    assert await paths_read(decider, "put what b.md and list.txt say into sum.md") == [
+        "notes/b.md",
+        "list.txt",
+    ]

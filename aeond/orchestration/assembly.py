@@ -10,6 +10,7 @@ from aeond.orchestration.answer.answerer import StepAnswerer
 from aeond.orchestration.answer.equations import Computes, computes_nothing
 from aeond.orchestration.budget.profiling import AdaptiveDepth
 from aeond.orchestration.context.file_search import FileSearch
+from aeond.orchestration.decision.answered import Answered
 from aeond.orchestration.decision.conversations.composing import Composer
 from aeond.orchestration.decision.decider import Decider
 from aeond.orchestration.decision.forms.constrained import ConstrainedDecisions
@@ -62,8 +63,11 @@ def phases_over(
     situations: Situations,
     ranking: TextRanking,
     compute: Computes = computes_nothing,
+    answered: Answered | None = None,
 ) -> PhaseOrchestrator:
-    """Phases A to E with this model, for runs that may use these tools; `compute` checks the equations of its answers."""
+    """Phases A to E with this model, for runs that may use these tools; `compute` checks the equations of its answers, `answered` is
+    what was answered about these runs before."""
+    answered = answered or Answered()
     model = ConstrainedModel(llm, supervisor, validator)
     preamble = Preamble(registry, validator)
     planner: Planner = ModelPlanner(llm, registry, supervisor, validator)
@@ -71,9 +75,12 @@ def phases_over(
         decisions_of(llm, supervisor, validator),
         llm,
         Offers(registry, invoker),
-        FileSearch(llm, situations),
-        Composer(llm, invoker, validator, compute),
-        compute=compute,
+        FileSearch(llm, situations, answered.words, answered.files),
+        Composer(llm, invoker, validator, compute, answered.unwritten),
+        answered.subjects,
+        answered.findings,
+        answered.fitting,
+        compute,
     )
     return PhaseOrchestrator(
         references=references,

@@ -1,6 +1,7 @@
 """Composes the orchestration for any model that a run uses."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import field
 from functools import partial
 
 from aeond.capabilities.agents.loading import AnyAgent
@@ -19,6 +20,7 @@ from aeond.kernel.orchestrator import RunPorts
 from aeond.orchestration.assembly import phases_over
 from aeond.orchestration.context.coreference import ModelReferences
 from aeond.orchestration.context.session_context import SessionContextBuilder
+from aeond.orchestration.decision.answered import Answered
 from aeond.orchestration.execution.agent_steps import AgentReasoner
 from aeond.orchestration.execution.inline_executor import InlineExecutor
 from aeond.orchestration.execution.intents import PreparedIntents
@@ -58,6 +60,7 @@ class Thinking:
     children: Callable[[], Children]
     clock: Clock
     ids: Ids
+    answered: Answered = field(default_factory=Answered)
 
     def over(self, llm: LLMAdapter, uid: int) -> RunPorts:
         """The orchestration with this model, and the tools and turns of this user."""
@@ -83,6 +86,7 @@ class Thinking:
                 self.situations,
                 self.ranking,
                 partial(computed, now=partial(local_now, self.clock)),
+                self.answered,
             ),
             intents=PreparedIntents(registry, reasoner, validator, StepReadiness(), self.templates, self.ids),
             immediate=InlineExecutor(self.invoker, self.clock),

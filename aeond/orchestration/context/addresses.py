@@ -13,6 +13,11 @@ def addresses_in(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(_without_end(found[0]) for found in _ADDRESS.finditer(text)))
 
 
+def without_addresses(text: str) -> str:
+    """The text without the addresses: the end of one looks like the name of a file."""
+    return _ADDRESS.sub(lambda found: found[0].removeprefix(_without_end(found[0])), text)
+
+
 def _without_end(address: str) -> str:
     """The address without punctuation and brackets behind it that belong to the sentence."""
     while True:

@@ -10,6 +10,7 @@ from aeond.domain.runs.run import RunSnapshot
 from aeond.domain.runs.situations import Situation
 from aeond.domain.tools import ToolCall
 from aeond.domain.values import JsonValue
+from aeond.orchestration.context.addresses import without_addresses
 
 _NAME: Final = re.compile(
     r"(?<![\w./@-])(?:[\w.-]+/)*[\w-]{2,}(\.[a-z][a-z0-9]{0,4})(?![\w/])", re.IGNORECASE
@@ -84,7 +85,8 @@ def new_paths(run: RunSnapshot, situation: Situation) -> tuple[str, ...]:
         return ()
     known = [_last(path) for path, _ in situation.files]
     endings = TEXT_ENDINGS | {f".{name.rpartition('.')[2].lower()}" for name in known if "." in name}
-    named = [found[0] for found in _NAME.finditer(run.text) if found[1].lower() in endings]
+    text = without_addresses(run.text)
+    named = [found[0] for found in _NAME.finditer(text) if found[1].lower() in endings]
 
     def is_known(name: str) -> bool:
         return any(same_form(name, one) or close(name, one) for one in known)

@@ -10,6 +10,7 @@ from aeond.domain.runs.run import Operation, RunSnapshot
 from aeond.domain.runs.situations import Situation
 from aeond.domain.tools import Composition
 from aeond.orchestration.assembly import decisions_of, phases_over, usual_openings
+from aeond.orchestration.decision.answered import Answered
 from aeond.orchestration.decision.forms.constrained import ConstrainedDecisions
 from aeond.orchestration.decision.forms.native import NativeDecisions
 from aeond.orchestration.decision.forms.reading import DecisionReading
@@ -81,6 +82,38 @@ async def test_every_operation_has_its_part(
     assert isinstance(first, kind)
     assert getattr(first, "fallback", False) is False
     assert len(llm.requests) == (0 if operation is Operation.RESOLVE else 1)
+
+
+async def test_what_was_asked_about_a_run_is_not_asked_again() -> None:
+    """A run that waited for a person goes on with other objects, and with what a model has answered about it."""
+    llm = ScriptedLLM(
+        Script(
+            rules=(
+                Rule(contains="Say in one word what a request", text="do", likely={"do": -0.1}),
+                Rule.model_validate({"json": {"answer": "Leeks."}}),
+            )
+        )
+    )
+    check, answered = validator(), Answered()
+
+    async def routed(answered: Answered) -> int:
+        before = len(llm.requests)
+        phases = phases_over(
+            llm,
+            registry(),
+            PlainInvoker({}),
+            Supervisor(llm, check),
+            check,
+            AsSaid(),
+            NoSituations(),
+            TextRanking(NoEmbedder()),
+            answered=answered,
+        )
+        await phases.perform(Operation.ROUTE, FRESH, grant(20), lambda _: None, lambda *_: None)
+        asked = [str(one.messages[0].content) for one in list(llm.requests)[before:]]
+        return sum("what a request needs" in one for one in asked)
+
+    assert [await routed(one) for one in (answered, answered, Answered())] == [1, 0, 1]
 
 
 def test_prompts_of_a_run_begin_as_the_warm_up_reads_them() -> None:

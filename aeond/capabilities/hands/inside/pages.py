@@ -16,6 +16,8 @@ MAX_LINK_TEXT_CHARS: Final = 100
 _KEPT: Final = str.maketrans("\n\t \u00a0", "\ufdd0\ufdd1\ufdd2\ufdd2")
 _BACK: Final = str.maketrans("\ufdd0\ufdd1\ufdd2", "\n\t ")
 _NO_TEXT: Final = re.compile("[\\x00-\\x08\\x0b-\\x1f\\ufffe\\uffff]")  # in pages, and refused by lxml
+_CELLS: Final = ("td", "th")
+_MIN_COLUMNS: Final = 2
 _PREFORMATTED: Final = (  # texts, and the elements that begin a line
     ".//text()[not(parent::script or parent::style)] | .//br | .//div | .//li | .//p | .//tr"
 )
@@ -23,12 +25,13 @@ _PREFORMATTED: Final = (  # texts, and the elements that begin a line
 
 def read_page(html: str, base: str, offset: int, most: int, most_links: int) -> Mapping[str, Any]:
     """`most` characters of the text from `offset` on, whether there is more, and the first links. Only
-    preformatted text keeps its layout; scripts are left out."""
+    preformatted text keeps its layout; scripts are left out, and cells stand with the names of their columns."""
     import html_text
 
     root = html_text.parse_html(html)
     title = " ".join((root.findtext(".//title") or "").split())[:MAX_TITLE_CHARS]
     links = _links(root, _base(root, base), most_links)
+    _name_cells(root)
     _keep_layout(root)
     body = root.find("body")  # the title is no part of the text
     text = _storable(html_text.extract_text(root if body is None else body).translate(_BACK))
@@ -38,6 +41,26 @@ def read_page(html: str, base: str, offset: int, most: int, most_links: int) -> 
         "truncated": len(text) > offset + most,
         "links": links,
     }
+
+
+def _name_cells(root: Any) -> None:
+    """Puts the name of its column before each cell of a table that has one row of names and no cell over several rows or columns: without
+    the layout nothing else says what a cell is."""
+    for table in root.iter("table"):
+        if table.find(".//table") is not None:
+            continue
+        rows = [[cell for cell in row if cell.tag in _CELLS] for row in table.iter("tr")]
+        cells = [cell for row in rows for cell in row]
+        spans = any(cell.get("rowspan") or cell.get("colspan") for cell in cells)
+        if spans or len({len(row) for row in rows}) != 1:
+            continue
+        names, *others = rows
+        if len(names) < _MIN_COLUMNS or any(cell.tag != "th" for cell in names):
+            continue
+        texts = [" ".join("".join(cell.itertext()).split()) for cell in names]
+        for row in others:
+            for name, cell in zip(texts[1:], row[1:], strict=True):
+                cell.text = f"| {name}: {cell.text or ''}" if name else f"| {cell.text or ''}"
 
 
 def _keep_layout(root: Any) -> None:

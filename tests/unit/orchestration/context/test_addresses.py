@@ -1,6 +1,6 @@
 import pytest
 
-from aeond.orchestration.context.addresses import addresses_in
+from aeond.orchestration.context.addresses import addresses_in, without_addresses
 
 
 @pytest.mark.parametrize(
@@ -17,3 +17,9 @@ from aeond.orchestration.context.addresses import addresses_in
 def test_addresses_are_known_by_form(text: str, found: tuple[str, ...]) -> None:
     """An address begins with its scheme, and ends before the punctuation and brackets of the sentence."""
     assert addresses_in(text) == found
+
+
+def test_a_text_without_addresses_keeps_its_other_words() -> None:
+    """Nothing but the addresses is left out, however often they stand there."""
+    text = "a https://a.example/b.html, https://a.example/b.html?c=1 and a.html"
+    assert without_addresses(text).split() == ["a", ",", "and", "a.html"]

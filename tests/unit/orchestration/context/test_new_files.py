@@ -43,6 +43,7 @@ def test_a_file_that_does_not_exist_is_new(request_: str) -> None:
         "Put Vera into Club/Member.csv",
         "it costs 3.75 now.fix that",
         "look at www.harbour.example or write to omar@club.txt",
+        "what does https://harbour.example/fees.html say",
         "at 3 p.m. or e.g. at 4",
         "Till has left the club",
     ],

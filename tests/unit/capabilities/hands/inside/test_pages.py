@@ -32,6 +32,22 @@ async def test_a_page_is_read() -> None:
         assert hidden not in text
 
 
+async def test_cells_stand_with_the_names_of_their_columns() -> None:
+    """In a table with one row of names each cell but the first has the name of its column; other tables stay as they are."""
+    names = "<tr><th>Day</th><th>Open <b>from</b></th><th></th></tr>"
+    row = "<tr><th>Sunday</th><td>9<i>:30</i></td><td/></tr>"
+    assert "Sunday | Open from: 9:30 |" in (await read(f"<table>{names}{row}</table>"))["text"]
+    for other in (
+        names + "<tr><td>Sunday</td><td>9:30</td></tr>",
+        "<tr><th>Day</th><td>9:30</td></tr><tr><th>Day</th><td>9:30</td></tr>",
+        names + "<tr><td>Sunday</td><td rowspan='2'>9:30</td><td>a</td></tr>",
+        names + "<tr><td>Sunday</td><td><table><tr><td>9:30</td></tr></table></td><td>a</td></tr>",
+        "<tr></tr>",
+        "",
+    ):
+        assert "|" not in (await read(f"<table>{other}</table>"))["text"]
+
+
 async def test_links_are_absolute() -> None:
     """Each address of the web that the page links to is named once, with its text, as many as were asked for."""
     found = (await read(PAGE, most_links=10))["links"]
@@ -99,3 +115,4 @@ async def test_anything_can_be_read(html: str) -> None:
 async def test_deep_nesting_does_not_end_the_parser() -> None:
     """A page of a hundred thousand nested elements can be read."""
     assert isinstance((await read("<div>" * 100_000 + "deep"))["text"], str)
+    assert isinstance((await read("<table><tr><td>" * 100_000 + "deep"))["text"], str)

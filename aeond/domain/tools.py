@@ -64,7 +64,7 @@ class ToolSpec:
     separate conversation, in which it sees what the call would change. `for_existing` names the tool that a small model's
     call becomes where an argument names something that exists, so that nothing is replaced unseen, `for_part` the one that it
     becomes where the request means a part of what the call would remove. `new_name` names the argument under which something that
-    exists gets a new name, `page_address` the one for the web address of the page that the tool reads.
+    exists gets a new name, or, together with `new_text` for its text, something new. `page_address` names the one for the web address of the page that the tool reads.
     A tool that `asks_user` returns an InputRequest; one that `asks_model` takes calls of the model from the `grant` of its
     context; one that `shows_facts` only looks up what is remembered, one that `shows_names` which files exist. `source` names where a tool of another author comes from ("" for
     built-in tools and those of `tools.files`); its declarations are not believed, and its output is untrusted.
@@ -89,6 +89,7 @@ class ToolSpec:
     for_existing: str = ""
     for_part: str = ""
     new_name: str = ""
+    new_text: str = ""
     page_address: str = ""
     asks_user: bool = False
     asks_model: bool = False

@@ -30,6 +30,7 @@ from aeond.orchestration.prompts.answer_prompts import (
     not_found_messages,
     results_messages,
     search_messages,
+    text_messages,
 )
 from aeond.orchestration.prompts.coreference_prompts import REWRITINGS, Dependence, dependence_messages
 from aeond.orchestration.prompts.decision_prompts import REMOVAL, composing_opening
@@ -136,6 +137,7 @@ def usual_openings(
             yield from (one.opening for one in (WANTED, EXTENT, PLACE, REMOVAL, NAMING, READING, FACT_UPDATE))
             yield _fixed(not_found_messages("", (), ()))
             yield _fixed(search_messages(""))
+            yield _fixed(text_messages(RunSnapshot(""), Situation(), ()))
         yield Preamble(registry, validator).usual()
         yield _fixed(dependence_messages("", ""))
         yield from (

@@ -154,6 +154,7 @@ def tool(
     for_existing: str = "",
     for_part: str = "",
     new_name: str = "",
+    new_text: str = "",
     page_address: str = "",
     shows_facts: bool = False,
     shows_names: bool = False,
@@ -176,7 +177,7 @@ def tool(
     those of them that can have no other. `composed` is the conversation in which a small model writes some of the
     arguments, and the function that shows it what a call is about; `for_existing` names the tool that such a call becomes where its target
     exists, `for_part` the one that it becomes where the request means a part of its target. `new_name` names the argument with a new name
-    for what exists, `page_address` the one with the web address of a page that is read. `preview` shows what a call would do to a person who approves it. `targets` gives what a
+    for what exists, or, together with `new_text` for its text, for something new, `page_address` the one with the web address of a page that is read. `preview` shows what a call would do to a person who approves it. `targets` gives what a
     call would touch, for the policy: without it, calls with effects are more often asked about. A tool without an
     `effect` counts as the most dangerous. A `private` one leaves nothing behind but its result.
     One that `asks_model` takes calls of the model from its step's grant. One that is not `offered` is for plans that name it. Raises TypeError when the
@@ -202,6 +203,7 @@ def tool(
             for_existing=for_existing,
             for_part=for_part,
             new_name=new_name,
+            new_text=new_text,
             page_address=page_address,
             shows_facts=shows_facts,
             shows_names=shows_names,

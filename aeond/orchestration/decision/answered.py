@@ -12,7 +12,7 @@ from aeond.orchestration.last_runs import LastRuns
 class Answered:
     """Kept while runs are suspended, so that a run which waited for a person asks nothing twice and forgets nothing that it found out.
 
-    `findings` holds, by run, what was found out in runs that go on; `words` and `files` what was searched for and found, by run and request;
+    `findings` holds the results of looks in runs that go on, by run; `words` and `files` those of searches, by run and request;
     `unwritten` the conversations in which a model did not write an argument, by run, tool and view.
     """
 

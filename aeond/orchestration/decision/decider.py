@@ -43,6 +43,7 @@ from aeond.orchestration.decision.interfaces import (
     MakePlan,
     Offer,
 )
+from aeond.orchestration.decision.new_file import NewFile
 from aeond.orchestration.decision.next_action import NextAction
 from aeond.orchestration.decision.offers import Offers, named_files_of, pages_of, reading_of
 from aeond.orchestration.decision.results import (
@@ -106,6 +107,10 @@ class Decider:
         return ResultsReply(self.llm, self.offers.selects, self.compute)
 
     @property
+    def _new_file(self) -> NewFile:
+        return NewFile(self.llm, self._results, self.composer.validator, self.compute)
+
+    @property
     def _first_action(self) -> FirstAction:
         return FirstAction(self._action, self._results, self.fitting)
 
@@ -167,6 +172,10 @@ class Decider:
         if found and changing is None:
             return await self._answered(whole, snapshot, situation, offer, found, grant)
         offer = changing or offer
+        if changing is not None and changing == changing.to_make():
+            made = await self._new_file.call(snapshot, situation, changing, grant)
+            if made is not None:
+                return success(going_on(snapshot, made))
         if reply == NOT_SHOWN and changing is None:
             may_look = self._results.places(executed(snapshot)) < _LOOKS
             if may_look and not offer.has_others:

@@ -148,7 +148,9 @@ class Offer:
 
     def renaming(self, name: str, new: str) -> ToolCall | None:
         """The call that gives what exists under this name the new one; None if no tool does that."""
-        call = self._call(name, lambda spec: spec.only_existing if spec.new_name else ())
+        call = self._call(
+            name, lambda spec: spec.only_existing if spec.new_name and not spec.new_text else ()
+        )
         spec = self.tool(call.tool) if call else None
         return replace(call, arguments={**call.arguments, spec.new_name: new}) if call and spec else None
 
@@ -161,7 +163,7 @@ class Offer:
 
     def to_make(self) -> "Offer":
         """The tools that make a file which does not exist yet; no answer."""
-        return self._limited(lambda spec: spec.effect in FILE_CHANGES and bool(spec.for_existing))
+        return self._limited(lambda spec: spec.effect in FILE_CHANGES and bool(spec.new_text))
 
     def only(self, spec: ToolSpec) -> "Offer":
         """This tool with all its arguments, and nothing else."""

@@ -87,6 +87,40 @@ _ANSWERED: Final = (
     (_BOAT, "what year is the boat from, and in which note is that?", "In boat.txt: it was built in 1988."),
     (_LOG, "Jak długo silnik pracował 3 lutego?", "12:30 - 10:02 = 2:28, czyli 2 godziny i 28 minut."),
 )
+_TEXT_RULES: Final = """\
+You write the text of a new file for a person, from what is shown above the request. Write only what the request asks for, in its \
+language and in the form that it wants: no menus, no other parts of what is shown, and nothing around the text."""
+_SLIP: Final = """\
+https://harbour.example/slip:
+Home | Berths | Prices
+
+Slip closed
+
+Because of a broken winch the slip is closed from 4 to 19 May. Until then boats go into the water in Lerwick, for 35 euros.
+The winch was bought in 1998.
+
+Contact | Legal notice"""
+_TEXTS: Final = (
+    (_MEMBERS, "names of everyone who came after 2013 into new.txt, one a line", "Lena\nTill"),
+    (
+        _SLIP,
+        "Fass die Seite https://harbour.example/slip in slip.md zusammen, für Lena: warum und wie lange, und wohin solange",
+        "Slipanlage vom 4. bis 19. Mai zu, die Winde ist kaputt. Solange kommen Boote in Lerwick ins Wasser (35 Euro).",
+    ),
+    (
+        _LOG,
+        "écris dans arrets.txt quand le moteur s'est arrêté, rien d'autre",
+        "2026-02-01 09:40\n2026-02-03 12:30",
+    ),
+    (_COSTS, "put what march has cost into march.txt, just the number", "48.5 + 22"),
+    (_MEMBERS, "unpaid.csv with name and fee of those who have not paid", "name,fee\nOmar,95\nTill,120"),
+    (
+        _RULES,
+        "the main points of the rules as a list in short.md, in Polish for Ola",
+        "- Cisza po dziesiątej\n- Gość płaci 3 euro za dzień\n- Slip jest zamknięty w poniedziałki\n- Klucze ma Omar",
+    ),
+    (_BOAT, "guarda el año y la longitud del barco en ficha.txt", "1988, 6,4 m"),
+)
 _SEARCH_RULES: Final = """\
 A person looks for something in their own files, which are in English. Write the words of the request that name things, people and actions \
 in English, each with another word for it."""
@@ -175,14 +209,15 @@ def results_messages(
 ) -> tuple[Message, ...]:
     """The request below what was looked up for it: of each result its place and its text. Asks for the answer alone."""
     shots = ((f"{shown}\n\n{request_line(said)}", answer) for shown, said, answer in _ANSWERED)
-    parts = [
-        f"Said before:\n{run.context}" if run.context else "",
-        facts_text(situation) if situation.facts else "",
-        f"Now: {situation.time}" if situation.time else "",
-        *(f"{place}:\n{text}" for place, text in results),
-        request_line(run.text),
-    ]
-    return conversation(_RESULTS_RULES, shots, "\n\n".join(part for part in parts if part))
+    return conversation(_RESULTS_RULES, shots, _below_results(run, situation, results))
+
+
+def text_messages(
+    run: RunSnapshot, situation: Situation, results: Sequence[tuple[str, str]]
+) -> tuple[Message, ...]:
+    """The request below what was looked up for it, as in `results_messages`. Asks for the text of the new file that it names."""
+    shots = ((f"{shown}\n\n{request_line(said)}", text) for shown, said, text in _TEXTS)
+    return conversation(_TEXT_RULES, shots, _below_results(run, situation, results))
 
 
 def search_messages(request: str) -> tuple[Message, ...]:
@@ -194,6 +229,17 @@ def not_found_messages(request: str, places: Sequence[str], missing: Sequence[st
     """Asks how to say that nothing was found in the places, and that files are missing which the request names."""
     shots = ((_looked_for(said, looked, lacking), answer) for looked, lacking, said, answer in _NOT_FOUND)
     return conversation(_NOT_FOUND_RULES, shots, _looked_for(request, places, missing))
+
+
+def _below_results(run: RunSnapshot, situation: Situation, results: Sequence[tuple[str, str]]) -> str:
+    parts = [
+        f"Said before:\n{run.context}" if run.context else "",
+        facts_text(situation) if situation.facts else "",
+        f"Now: {situation.time}" if situation.time else "",
+        *(f"{place}:\n{text}" for place, text in results),
+        request_line(run.text),
+    ]
+    return "\n\n".join(part for part in parts if part)
 
 
 def _looked_for(request: str, places: Sequence[str], missing: Sequence[str]) -> str:

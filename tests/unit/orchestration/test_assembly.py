@@ -20,6 +20,7 @@ from aeond.orchestration.prompts.answer_prompts import (
     not_found_messages,
     results_messages,
     search_messages,
+    text_messages,
 )
 from aeond.orchestration.prompts.coreference_prompts import REWRITINGS, dependence_messages
 from aeond.orchestration.prompts.decision_prompts import REMOVAL, composing_opening
@@ -86,13 +87,9 @@ async def test_every_operation_has_its_part(
 
 async def test_what_was_asked_about_a_run_is_not_asked_again() -> None:
     """A run that waited for a person goes on with other objects, and with what a model has answered about it."""
-    llm = ScriptedLLM(
-        Script(
-            rules=(
-                Rule(contains="Say in one word what a request", text="do", likely={"do": -0.1}),
-                Rule.model_validate({"json": {"answer": "Leeks."}}),
-            )
-        )
+    llm = says(
+        {"contains": "Say in one word what a request", "text": "do", "likely": {"do": -0.1}},
+        {"json": {"answer": "Leeks."}},
     )
     check, answered = validator(), Answered()
 
@@ -148,6 +145,7 @@ def test_prompts_of_a_run_begin_as_the_warm_up_reads_them() -> None:
         FACT_UPDATE.messages("a = c", "b")[:-1],
         not_found_messages("b", ("a",), ())[:-1],
         search_messages("b")[:-1],
+        text_messages(run, Situation(), ())[:-1],
         Preamble(tools, check).messages(run),
         *(messages[:-1] for messages in questions),
     )

@@ -102,6 +102,8 @@ def write_file_tool(changes: FileChanges) -> FunctionTool:
         idempotent=True,
         example={"path": "thanks.txt", "content": "Dear Sam, thank you for the flowers."},
         for_existing="edit_file",
+        new_name="path",
+        new_text="content",
         reconcile=change.made,
         preview=change.preview,
         targets=change.targets,

@@ -63,6 +63,15 @@ class ResultsReply:
         """The steps without selections that failed: what they are about was read before."""
         return [step for step in steps if step.state is StepState.SUCCEEDED or not self._selects(step)]
 
+    def selected(self, steps: Sequence[StepSnapshot]) -> Sequence[StepSnapshot]:
+        """The informative steps, without those that read whole what a later one selected from."""
+        kept = self.informative(steps)
+        return [
+            step
+            for at, step in enumerate(kept)
+            if not any(self._selects(later) and _share_argument(step, later) for later in kept[at + 1 :])
+        ]
+
     def places(self, steps: Sequence[StepSnapshot]) -> int:
         """The number of places that the steps looked at. A selection from something that was read before does not count as another place."""
         looks = [
@@ -78,11 +87,7 @@ class ResultsReply:
         """What `results_reply` returns for what was selected from a table in place of the table, and where that may not show the answer, for
         the table, as far as it can be shown, for another call of the grant."""
         kept = self.informative(steps)
-        selected = [
-            step
-            for at, step in enumerate(kept)
-            if not any(self._selects(later) and _share_argument(step, later) for later in kept[at + 1 :])
-        ]
+        selected = self.selected(steps)
         reply = await self._reply(run, situation, selected, grant)
         whole = [step for step in kept if not self._selects(step)]
         if reply != NOT_SHOWN or len(selected) == len(kept) or any(map(_is_long, whole)):
@@ -147,7 +152,7 @@ async def results_reply(
     returns the log-odds from which a reply is doubtful, in place of the usual ones."""
 
     def build(result_chars: int) -> tuple[Message, ...]:
-        shown = [*above, *(_shown(turn) for turn in turns_of(steps, result_chars))]
+        shown = [*above, *shown_results(steps, result_chars)]
         return results_messages(run, situation, shown or _in_view(situation))
 
     room = min(room_in(grant, llm), MAX_PROMPT_TOKENS)
@@ -168,6 +173,11 @@ async def results_reply(
     limit = doubtful_from(answered.text) if doubtful_from else usual
     may_not_show = log_odds(answered.likely, _begins, NOT_SHOWN) >= limit
     return NOT_SHOWN if may_not_show or answered.text.startswith(NOT_SHOWN) else answered.text.strip()
+
+
+def shown_results(steps: Sequence[StepSnapshot], result_chars: int) -> Sequence[tuple[str, str]]:
+    """Of each step the place that it looked at and its result, shortened to so many characters together."""
+    return [_shown(turn) for turn in turns_of(steps, result_chars)]
 
 
 def _share_argument(one: StepSnapshot, other: StepSnapshot) -> bool:

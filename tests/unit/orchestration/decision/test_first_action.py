@@ -1,4 +1,4 @@
-"""What is read because the request has its address, and the file that is made from it."""
+"""Pages and files that are read because a request names them, and the file that is made from them."""
 
 import math
 from collections.abc import Sequence
@@ -47,27 +47,42 @@ async def test_pages_of_a_request_are_read_first() -> None:
     assert (await blind.choose(asking(run_of()), grant(20), lambda _: None)).value.tool_call is None
 
 
-async def test_a_new_file_is_made_from_what_was_read() -> None:
-    """Where the request names a new file, what was found on a page is written there, and nowhere else."""
-    write = replace(
-        spec("write", {"path": TEXT, "content": TEXT}, ("path", "content"), Effect.WRITE_CONTAINED),
-        for_existing="change",
-    )
+WRITE = replace(
+    spec("write", {"path": TEXT, "content": TEXT}, ("path", "content"), Effect.WRITE_CONTAINED),
+    new_name="path",
+    new_text="content",
+)
+
+
+@pytest.mark.parametrize(
+    ("request_", "written"),
+    [
+        (
+            "File what https://a.example says as notes/lake.md",
+            ToolCall("write", {"path": "notes/lake.md", "content": "red"}),
+        ),
+        (
+            "File https://a.example as lake.md and sea.md",
+            ToolCall("write", {"path": "sea.md", "content": "blue"}),
+        ),
+    ],
+)
+async def test_a_new_file_is_made_from_what_was_read(request_: str, written: ToolCall) -> None:
+    """Where the request names one new file, its text is written in a conversation of its own, below the page that was read; where it names
+    several, the model chooses, and no other tool is offered."""
     rules = (
         Rule(contains="Say in one word what a request", text="do", likely={"do": -0.5, "files": -0.9}),
         Rule(contains="from what is shown above it", text="It is red."),
-        Rule.model_validate({"json": {"write": {"path": "lake.md", "content": "red"}}}),
+        Rule(contains="You write the text of a new file", text="red\n"),
+        Rule.model_validate({"json": {"write": {"path": "sea.md", "content": "blue"}}}),
     )
-    decider, llm = decider_of(rules, registry(STORE, FETCH, write), Situation(folder_seen=True))
+    decider, llm = decider_of(rules, registry(STORE, FETCH, WRITE), Situation(folder_seen=True))
     run = after_pass(1, ran(calls("s1", "fetch", url="https://a.example"), output="red"))
-    text = "File what https://a.example says as notes/lake.md"
-    run = replace(run, request=replace(run.request, text=text))
+    run = replace(run, request=replace(run.request, text=request_))
     (action,) = (await decider.evaluate(run, grant(20))).value.actions
     assert action.step is not None
-    assert action.step.tool_call == ToolCall("write", {"path": "notes/lake.md", "content": "red"})
-    schema = str(llm.requests[-1].schema)
-    assert "write" in schema
-    assert "store" not in schema
+    assert action.step.tool_call == written
+    assert "store" not in str(llm.requests[-1].schema)
 
 
 FOLDER = Situation(files=tuple((path, "") for path in ("notes/a.md", "notes/b.md", "notes/c.md", "list.txt")))

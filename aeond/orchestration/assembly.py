@@ -41,6 +41,7 @@ from aeond.orchestration.prompts.subject_prompts import (
     FACT_UPDATE,
     INTENT,
     NAMING,
+    PAGES,
     PLACE,
     READING,
     SMALL_TALK,
@@ -134,6 +135,8 @@ def usual_openings(
                 composing_opening(one.composition) for one in specs if one.composition and not one.source
             )
         if asks:
+            if any(spec.page_address for spec in specs):
+                yield PAGES.opening
             yield from (one.opening for one in (WANTED, EXTENT, PLACE, REMOVAL, NAMING, READING, FACT_UPDATE))
             yield _fixed(not_found_messages("", (), ()))
             yield _fixed(search_messages(""))

@@ -22,6 +22,8 @@ from aeond.orchestration.decision.conversations.extent import AfterChange
 from aeond.orchestration.decision.conversations.fitting import FittingTools
 from aeond.orchestration.decision.conversations.redirection import Redirection
 from aeond.orchestration.decision.conversations.subject import Subject, Subjects
+from aeond.orchestration.decision.first_action import FirstAction
+from aeond.orchestration.decision.new_file import NewFile
 from aeond.orchestration.decision.next_action import NextAction
 
 _ACTED: ContextVar[set[str] | None] = ContextVar("acted", default=None)
@@ -61,6 +63,10 @@ MECHANISMS: Final = {
     "report": Mechanism(AfterChange, "answer", ""),
     "lines": Mechanism(related_lines, "rank", (), plain=True),
     "nearest": Mechanism(decider, "reading_of", None, plain=True, also=(first_action,)),
+    "pages": Mechanism(FirstAction, "page_calls", ()),
+    "named files": Mechanism(decider, "named_files_of", (), plain=True, also=(first_action,)),
+    "folder": Mechanism(FirstAction, "folder_calls", ()),
+    "new file": Mechanism(NewFile, "call", None),
     "words": Mechanism(FileSearch, "_words_of", ""),
     "undone": Mechanism(Redirection, "of_undone", None),
     "place": Mechanism(redirection, "place_of", ""),

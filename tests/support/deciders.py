@@ -28,6 +28,7 @@ IS_WANTED = "Say in one word what the person wants"
 FITTING = "Say which of the tools in view"
 EXACT = "A tool is at hand"
 ARGUMENTS = "Write the arguments of the tool's calls"
+PAGES = "with the address of a web page"
 READS_ALL = "Say in one word what is to be read"
 SEARCHES = "A person looks for something in their own files"
 
@@ -81,12 +82,12 @@ def words(**given: float) -> dict[str, float]:
 
 
 def unanswered(rules: tuple[Rule, ...]) -> tuple[Rule, ...]:
-    """Rules for what the person does, for small talk, for the tool that fits, for whether an answer is wanted and what is to be read for it, if
+    """Rules for what the person does, for small talk, for the tool that fits, for whether an answer is wanted and pages or files are to be read for it, if
     there are none."""
     given = {rule.contains for rule in rules}
     return tuple(
         Rule(contains=one, text="?")
-        for one in (INTENT, SMALL_TALK, FITTING, IS_WANTED, READS_ALL, SEARCHES)
+        for one in (INTENT, SMALL_TALK, FITTING, IS_WANTED, PAGES, READS_ALL, SEARCHES)
         if one not in given
     )
 

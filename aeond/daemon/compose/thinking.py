@@ -25,6 +25,7 @@ from aeond.orchestration.execution.agent_steps import AgentReasoner
 from aeond.orchestration.execution.inline_executor import InlineExecutor
 from aeond.orchestration.execution.intents import PreparedIntents
 from aeond.orchestration.execution.readiness import StepReadiness
+from aeond.orchestration.last_runs import LastRuns
 from aeond.orchestration.matching.template_choice import TemplateChooser, TemplateLibrary
 from aeond.orchestration.matching.text_ranking import TextRanking
 from aeond.orchestration.planning.validator import PlanValidator
@@ -60,10 +61,12 @@ class Thinking:
     children: Callable[[], Children]
     clock: Clock
     ids: Ids
-    answered: Answered = field(default_factory=Answered)
+    answered: LastRuns[str, Answered] = field(default_factory=LastRuns)  # by the model
 
     def over(self, llm: LLMAdapter, uid: int) -> RunPorts:
         """The orchestration with this model, and the tools and turns of this user."""
+        answered = self.answered.get(llm.model) or Answered()
+        self.answered[llm.model] = answered
         registry = self.registry.of(uid)
         validator = self.validator.over(registry)
         agents = {**self.agents, LLM_AGENT: LLMAgent(llm)}
@@ -86,7 +89,7 @@ class Thinking:
                 self.situations,
                 self.ranking,
                 partial(computed, now=partial(local_now, self.clock)),
-                self.answered,
+                answered,
             ),
             intents=PreparedIntents(registry, reasoner, validator, StepReadiness(), self.templates, self.ids),
             immediate=InlineExecutor(self.invoker, self.clock),

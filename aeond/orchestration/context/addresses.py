@@ -3,8 +3,8 @@
 import re
 from typing import Final
 
-_ADDRESS: Final = re.compile(r"https?://[^\s<>\"'`\u201c\u201d\u201e\u00ab\u00bb]+", re.IGNORECASE)
-_BEHIND: Final = ".,;:!?\u2026"
+_ADDRESS: Final = re.compile(r"https?://[^\s<>\"'`|\u2013\u2014\u2018-\u201f\u00ab\u00bb]+", re.IGNORECASE)
+_BEHIND: Final = ".,;:!?*_\u2026\u3001\u3002\uff0c"
 _BRACKETS: Final = (("(", ")"), ("[", "]"), ("{", "}"))
 
 

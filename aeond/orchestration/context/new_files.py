@@ -16,6 +16,7 @@ _NAME: Final = re.compile(
     r"(?<![\w./@-])(?:[\w.-]+/)*[\w-]{2,}(\.[a-z][a-z0-9]{0,4})(?![\w/])", re.IGNORECASE
 )
 
+_WHOLE_PATH: Final = re.compile(r"[^\s:]+")
 _QUOTATION_MARKS: Final = ('""', "''", "``", "“”", "„“", "«»", "\u2018\u2019", "\u201a\u2018")
 
 
@@ -25,14 +26,20 @@ def names_new_file(run: RunSnapshot, situation: Situation) -> bool:
 
 
 def names_file(run: RunSnapshot, path: str) -> bool:
-    """Whether the request has the name of this file as a word."""
+    """Whether the request has the name of this file as a word, outside of web addresses."""
     name = re.escape(_last(path))
-    return re.search(rf"(?<![\w.-]){name}(?![\w-])", run.text, re.IGNORECASE) is not None
+    return re.search(rf"(?<![\w.-]){name}(?![\w-])", without_addresses(run.text), re.IGNORECASE) is not None
+
+
+def names_path(run: RunSnapshot, path: str) -> bool:
+    """Whether the request has this path whole, with its folders and no others."""
+    text = without_addresses(run.text)
+    return re.search(rf"(?<![\w./-]){re.escape(path)}(?![\w/-])", text, re.IGNORECASE) is not None
 
 
 def named_folder(run: RunSnapshot, situation: Situation) -> tuple[str, tuple[str, ...]]:
-    """The one folder whose name the request has as a word, and the files in it; "" where it names none, or several, or a file. A folder
-    in which a new file is to lie does not count."""
+    """The one folder whose name the request has as a word, and the files in it; "" where it names none, or several, or a file, and where
+    not all files are in view. A folder in which a new file is to lie does not count."""
     text = run.text
     for path in new_paths(run, situation):
         text = text.replace(path, "")
@@ -41,7 +48,11 @@ def named_folder(run: RunSnapshot, situation: Situation) -> tuple[str, tuple[str
         files.setdefault(path.rpartition("/")[0], []).append(path)
     asked = replace(run, resolved_text=text)
     named = [one for one in files if one and names_file(asked, one)]
-    if len(named) != 1 or any(names_file(run, path) for path, _ in situation.files):
+    if (
+        len(named) != 1
+        or not situation.shows_all_files
+        or any(names_file(run, path) for path, _ in situation.files)
+    ):
         return "", ()
     return named[0], tuple(files[named[0]])
 
@@ -58,7 +69,7 @@ def spelt_as_named(call: ToolCall, run: RunSnapshot, situation: Situation) -> To
         if not isinstance(value, str):
             continue
         placed = [path for path in paths if "/" in path and _last(path) == _last(value)]
-        if len(placed) == 1 and value not in known:
+        if len(placed) == 1 and value not in known and _WHOLE_PATH.fullmatch(value):
             spelt[argument] = placed[0]
         if _last(value) in run.text:
             continue
@@ -91,7 +102,7 @@ def new_paths(run: RunSnapshot, situation: Situation) -> tuple[str, ...]:
     def is_known(name: str) -> bool:
         return any(same_form(name, one) or close(name, one) for one in known)
 
-    return tuple(path for path in named if not is_known(_last(path)))
+    return tuple(dict.fromkeys(path for path in named if not is_known(_last(path))))
 
 
 def is_whole_name(text: str, name: str) -> bool:

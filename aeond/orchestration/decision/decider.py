@@ -19,7 +19,6 @@ from aeond.domain.runs.situations import Situation
 from aeond.domain.tools import Effect, Recovery, ToolCall
 from aeond.frozen import frozen
 from aeond.orchestration.answer.equations import Computes, computes_nothing
-from aeond.orchestration.context.addresses import addresses_in
 from aeond.orchestration.context.file_search import FileSearch
 from aeond.orchestration.context.new_files import names_new_file
 from aeond.orchestration.decision.conversations.composing import Composer
@@ -45,7 +44,7 @@ from aeond.orchestration.decision.interfaces import (
 )
 from aeond.orchestration.decision.new_file import NewFile
 from aeond.orchestration.decision.next_action import NextAction
-from aeond.orchestration.decision.offers import Offers, named_files_of, pages_of, reading_of
+from aeond.orchestration.decision.offers import Offers, named_files_of, names_all_seen, reading_of
 from aeond.orchestration.decision.results import (
     MAX_RESULT_CHARS,
     ended,
@@ -138,10 +137,10 @@ class Decider:
     async def evaluate(self, snapshot: RunSnapshot, grant: Grant) -> Outcome[Judgement]:
         situation = await self.search.situations.observe(snapshot)
         offer = await self.offers.next(snapshot, situation) if may_go_on(snapshot) else Offer()
-        if self._redirection.possible and is_unrestricted(snapshot):
-            if pages := pages_of(snapshot, offer):
-                return success(going_on(snapshot, *pages))
-            offer = offer.without_pages() if addresses_in(snapshot.text) else offer
+        if pages := await self._first_action.page_calls(snapshot, situation, offer, grant):
+            return success(going_on(snapshot, *pages))
+        if unread := await self._first_action.unread_pages(snapshot, situation, grant):
+            return success(ended(snapshot, CANNOT, unread))
         fitting = await self._first_action.fitting_tool(snapshot, offer, grant)
         rest = self.fitting.rest(snapshot) if offer.tool(fitting) is not None else None
         if rest:
@@ -167,15 +166,13 @@ class Decider:
             return success(going_on(snapshot, call))
         reply = await self._reply_from_results(snapshot, situation, grant) if looked else ""
         found = "" if reply == NOT_SHOWN else reply
-        acts = bool(reply) or (looked and names_new_file(snapshot, situation))
-        changing = await self._to_change(snapshot, situation, offer, found, grant) if acts else None
+        made = await self._new_file_call(snapshot, situation, offer, reply, grant) if looked else None
+        if made is not None:
+            return success(going_on(snapshot, made))
+        changing = await self._to_change(snapshot, situation, offer, found, grant) if reply else None
         if found and changing is None:
             return await self._answered(whole, snapshot, situation, offer, found, grant)
         offer = changing or offer
-        if changing is not None and changing == changing.to_make():
-            made = await self._new_file.call(snapshot, situation, changing, grant)
-            if made is not None:
-                return success(going_on(snapshot, made))
         if reply == NOT_SHOWN and changing is None:
             may_look = self._results.places(executed(snapshot)) < _LOOKS
             if may_look and not offer.has_others:
@@ -290,20 +287,32 @@ class Decider:
         self.findings[snapshot.run_id] = found
         return decided.call
 
+    async def _new_file_call(
+        self, snapshot: RunSnapshot, situation: Situation, offer: Offer, reply: str, grant: Grant
+    ) -> ToolCall | None:
+        """The call that makes the new file for which a run has looked, with what was replied from the results; None for a question, and
+        where the reply says that what is needed may not be shown, unless the request names all that was read."""
+        subject = await self.subjects.of(self.llm, snapshot, situation, grant)
+        if subject.wants_no_change or (reply == NOT_SHOWN and not names_all_seen(snapshot)):
+            return None
+        found = "" if reply == NOT_SHOWN else reply
+        made = await self._new_file.call(snapshot, situation, offer, found, grant)
+        if made is not None and found and not subject.asks_too:
+            self.findings[snapshot.run_id] = found
+        return made
+
     async def _to_change(
         self, snapshot: RunSnapshot, situation: Situation, offer: Offer, found: str, grant: Grant
     ) -> Offer | None:
         """The offer for a change with what was found out, or beside it; None if only an answer is wanted. A question may name a file
-        that is missing, and nothing was found. A new file that is named is made first."""
+        that is missing, and nothing was found."""
         subject = await self.subjects.of(self.llm, snapshot, situation, grant)
-        makes_file = (bool(found) or subject.wants_only_change) and names_new_file(snapshot, situation)
+        makes_file = bool(found) and names_new_file(snapshot, situation)
         if subject.wants_no_change and not makes_file:
             return None
         # What is asked besides an order is answered from what the change leaves.
         if found and not subject.asks_too:
             self.findings[snapshot.run_id] = found
-        if makes_file and (making := offer.to_make()).tools:
-            return making
         changing = offer.to_change(CHANGES)
         return changing if changing.tools and subject.wants_change_too else offer
 

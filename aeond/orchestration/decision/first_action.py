@@ -5,6 +5,7 @@ from typing import Final
 import anyio
 
 from aeond.domain.outcome import Outcome, success
+from aeond.domain.plans.steps import StepSnapshot
 from aeond.domain.runs.budgets import Grant
 from aeond.domain.runs.run import RunSnapshot
 from aeond.domain.runs.situations import Situation
@@ -19,7 +20,7 @@ from aeond.orchestration.decision.conversations.subject import Subjects
 from aeond.orchestration.decision.conversations.whole_things import first_call_with_new_name
 from aeond.orchestration.decision.interfaces import CallTool, Decision, GiveAnswer, Offer
 from aeond.orchestration.decision.next_action import NextAction
-from aeond.orchestration.decision.offers import named_files_of, pages_of, reading_of, unread_of
+from aeond.orchestration.decision.offers import failed_pages, named_files_of, pages_of, reading_of, unread_of
 from aeond.orchestration.prompts.answer_prompts import NOT_SHOWN
 from aeond.orchestration.prompts.fitting_prompts import NONE
 from aeond.ports import LLMAdapter, TextSink
@@ -67,7 +68,7 @@ class FirstAction:
         """
         if not self._redirection.can_ask(grant):
             return await self.action.choose(snapshot, situation, offer, grant, on_text)
-        if is_unrestricted(snapshot) and (pages := pages_of(snapshot, offer)):
+        if pages := await self.page_calls(snapshot, situation, offer, grant):
             return success(CallTool(pages[0]))
         fitting = await self.fitting_tool(snapshot, offer, grant)
         if (tool := offer.tool(fitting)) is not None:
@@ -106,7 +107,7 @@ class FirstAction:
                 call := await first_call_with_new_name(self._llm, offer, snapshot, situation, grant)
             ):
                 return success(CallTool(call))
-            files = named_files_of(snapshot, situation, offer)
+            files = named_files_of(snapshot, situation, offer) if is_unrestricted(snapshot) else ()
             if len(files) > 1 and not subject.wants_no_change and names_new_file(snapshot, situation):
                 return success(CallTool(files[0]))
             offer = self._redirection.of_sure(subject, offer, snapshot, situation) or offer
@@ -143,13 +144,36 @@ class FirstAction:
         on_text(given.text)
         return decided
 
+    async def page_calls(
+        self, snapshot: RunSnapshot, situation: Situation, offer: Offer, grant: Grant
+    ) -> tuple[ToolCall, ...]:
+        """The calls that read the pages whose addresses the request has, but for those that a step was about, if it needs their content,
+        for a call of the grant if that is not known yet; none for what most likely is to be remembered or done elsewhere."""
+        may_ask = is_unrestricted(snapshot) and self._redirection.can_ask(grant)
+        calls = pages_of(snapshot, offer) if may_ask else ()
+        return calls if calls and await self._needs_pages(snapshot, situation, grant) else ()
+
+    async def unread_pages(self, snapshot: RunSnapshot, situation: Situation, grant: Grant) -> str:
+        """Which pages could not be read whose content the request needs, and why; "" if none failed."""
+        failed = failed_pages(snapshot) if self._redirection.possible and is_unrestricted(snapshot) else ()
+        if not failed or not await self._needs_pages(snapshot, situation, grant):
+            return ""
+        return "\n".join(f"{_address_of(step)}: {step.error or step.reason}" for step in failed)
+
+    async def _needs_pages(self, snapshot: RunSnapshot, situation: Situation, grant: Grant) -> bool:
+        subject = await self._subjects.of(self._llm, snapshot, situation, grant)
+        if subject.is_statement or subject.is_beyond:
+            return False
+        return await self._subjects.needs_pages(self._llm, snapshot, grant)
+
     async def folder_calls(
         self, snapshot: RunSnapshot, situation: Situation, offer: Offer, grant: Grant
     ) -> tuple[ToolCall, ...]:
         """The calls that read the files of the folder that the request names, but for those that a step was about, if it surely needs them
         all, for a call of the grant if that is not known yet; none for what most likely is to be remembered or done elsewhere."""
         folder, files = named_folder(snapshot, situation)
-        calls = unread_of(files, snapshot, offer) if 1 < len(files) <= MAX_FOLDER_FILES else ()
+        all_fit = 1 < len(files) <= MAX_FOLDER_FILES and is_unrestricted(snapshot)
+        calls = unread_of(files, snapshot, offer) if all_fit else ()
         if not calls:
             return ()
         subject = await self._subjects.of(self._llm, snapshot, situation, grant)
@@ -163,3 +187,7 @@ class FirstAction:
         asks = offer.has_others and self._redirection.possible and is_unrestricted(snapshot)
         enough = grant.left.llm_calls >= _CALLS_OF_FITTING
         return await self.fitting.of(self._llm, snapshot, offer, grant) if asks and enough else ""
+
+
+def _address_of(step: StepSnapshot) -> str:
+    return ", ".join(map(str, step.step.tool_call.arguments.values())) if step.step.tool_call else ""

@@ -161,18 +161,9 @@ class Offer:
             lambda spec: can_change and (spec.effect in effects or spec.asks_user), refusal=True
         )
 
-    def to_make(self) -> "Offer":
-        """The tools that make a file which does not exist yet; no answer."""
-        return self._limited(lambda spec: spec.effect in FILE_CHANGES and bool(spec.new_text))
-
     def only(self, spec: ToolSpec) -> "Offer":
         """This tool with all its arguments, and nothing else."""
         return replace(self, tools=(spec,), plan=False, answer=False, refusal=False, complete=True)
-
-    def without_pages(self) -> "Offer":
-        """The tools that read no web pages; at least an answer is left to choose."""
-        others = tuple(spec for spec in self.tools if not spec.page_address)
-        return replace(self, tools=others, answer=self.answer or not others)
 
     def without(self, tool: str) -> "Offer":
         """The other tools; at least an answer is left to choose."""

@@ -1,19 +1,20 @@
 """Which actions are offered in a decision, and with which existing values."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 from typing import Final
 
 import anyio
 
 from aeond.domain.plans.plan import StepState
+from aeond.domain.plans.steps import StepSnapshot
 from aeond.domain.runs.run import RunSnapshot
 from aeond.domain.runs.situations import Situation
 from aeond.domain.tools import Effect, ToolCall, ToolSpec
 from aeond.domain.values import JsonValue
 from aeond.frozen import frozen
 from aeond.orchestration.context.addresses import addresses_in
-from aeond.orchestration.context.new_files import names_file
+from aeond.orchestration.context.new_files import names_file, names_path
 from aeond.orchestration.context.statements import gives_operands
 from aeond.orchestration.decision.forms.schema import ANSWER, CANNOT, MAX_VALUES, PLAN
 from aeond.orchestration.decision.interfaces import Offer, acts_here, looks_here
@@ -150,22 +151,53 @@ def _choosable(specs: tuple[ToolSpec, ...]) -> tuple[ToolSpec, ...]:
 
 
 def pages_of(run: RunSnapshot, offer: Offer) -> tuple[ToolCall, ...]:
-    """The calls that read the pages whose addresses the request has, but for those that a step was about."""
+    """The calls that read the pages whose addresses the request has, and those where such a page has moved, but for those that a step was
+    about; at most MAX_NAMED pages in a run."""
     seen = _seen(run)
-    calls = (offer.fetching(one) for one in addresses_in(run.text)[:MAX_NAMED] if one not in seen)
-    return tuple(call for call in calls if call is not None)
+    moved = [step.output.get("location") for step in executed(run) if isinstance(step.output, Mapping)]
+    addresses = dict.fromkeys((*addresses_in(run.text), *filter(None, map(str, filter(None, moved)))))
+    calls = (offer.fetching(one) for one in addresses if one not in seen)
+    left = max(0, MAX_NAMED - sum(one in addresses for one in seen))
+    return tuple(call for call in calls if call is not None)[:left]
+
+
+def failed_pages(run: RunSnapshot) -> Sequence[StepSnapshot]:
+    """The steps that failed to read a page whose address the request has."""
+    named = addresses_in(run.text)
+    return [
+        step
+        for step in executed(run)
+        if step.state is not StepState.SUCCEEDED
+        and step.step.tool_call is not None
+        and any(value in named for value in step.step.tool_call.arguments.values())
+    ]
+
+
+def names_all_seen(run: RunSnapshot) -> bool:
+    """Whether the request names all pages and files that the run's steps were about."""
+    named = addresses_in(run.text)
+    return all(
+        any(
+            value in named or (isinstance(value, str) and names_file(run, value))
+            for value in call.arguments.values()
+        )
+        for step in executed(run)
+        if (call := step.step.tool_call) is not None
+    )
 
 
 def named_files_of(run: RunSnapshot, situation: Situation, offer: Offer) -> tuple[ToolCall, ...]:
     """The calls that read the files which the request names, the nearest ones first, but for those that a step was about; none where
-    other tools might know what is asked for. Of files with the same name the one with its folder counts, or else the nearest one."""
+    other tools might know what is asked for. Of files with the same name those count that are named with their folders, or else the
+    nearest one."""
     listed = dict.fromkeys((*situation.nearest, *(path for path, _ in situation.files)))
-    named: dict[str, str] = {}  # by the name without the folder
+    named: dict[str, list[str]] = {}  # by the name without the folder
     for path in filter(partial(names_file, run), listed):
-        name = path.rpartition("/")[2]
-        if name not in named or (path in run.text and named[name] not in run.text):
-            named[name] = path
-    return unread_of(tuple(named.values()), run, offer)[:MAX_NAMED]
+        named.setdefault(path.rpartition("/")[2], []).append(path)
+    paths = [
+        path for same in named.values() for path in (list(filter(partial(names_path, run), same)) or same[:1])
+    ]
+    return unread_of(paths, run, offer)[:MAX_NAMED]
 
 
 def unread_of(paths: Sequence[str], run: RunSnapshot, offer: Offer) -> tuple[ToolCall, ...]:
@@ -181,6 +213,6 @@ def reading_of(run: RunSnapshot, situation: Situation, offer: Offer) -> ToolCall
 
 
 def _seen(run: RunSnapshot) -> Sequence[JsonValue]:
-    """What the calls of the run were about."""
-    made = [step.step.tool_call for step in executed(run)]
+    """What the calls of the run are about, those that were not made included: a denied one is not made again."""
+    made = [step.step.tool_call for step in run.steps.values()]
     return [value for call in made if call is not None for value in call.arguments.values()]

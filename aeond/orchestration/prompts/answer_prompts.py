@@ -87,6 +87,7 @@ _ANSWERED: Final = (
     (_BOAT, "what year is the boat from, and in which note is that?", "In boat.txt: it was built in 1988."),
     (_LOG, "Jak długo silnik pracował 3 lutego?", "12:30 - 10:02 = 2:28, czyli 2 godziny i 28 minut."),
 )
+FOUND_THERE: Final = "found there"
 _TEXT_RULES: Final = """\
 You write the text of a new file for a person, from what is shown above the request. Write only what the request asks for, in its \
 language and in the form that it wants: no menus, no other parts of what is shown, and nothing around the text."""
@@ -116,10 +117,9 @@ _TEXTS: Final = (
     (_MEMBERS, "unpaid.csv with name and fee of those who have not paid", "name,fee\nOmar,95\nTill,120"),
     (
         _RULES,
-        "the main points of the rules as a list in short.md, in Polish for Ola",
-        "- Cisza po dziesiątej\n- Gość płaci 3 euro za dzień\n- Slip jest zamknięty w poniedziałki\n- Klucze ma Omar",
+        "the rules as a list for guests, in guests.md, no long sentences",
+        "- No noise after ten\n- Guests pay 3 euros a day\n- The slip is closed on Mondays\n- Omar has the keys",
     ),
-    (_BOAT, "guarda el año y la longitud del barco en ficha.txt", "1988, 6,4 m"),
 )
 _SEARCH_RULES: Final = """\
 A person looks for something in their own files, which are in English. Write the words of the request that name things, people and actions \

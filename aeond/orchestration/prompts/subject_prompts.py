@@ -241,6 +241,23 @@ _UPDATES: Final = (
 )
 
 
+CONTENT: Final = "content"
+ADDRESS: Final = "address"
+_PAGES_RULES: Final = """\
+A person writes to an assistant, with the address of a web page. Say in one word what is needed for that: content (what stands on the \
+page: it is to be read), address (only the address itself: it is to be kept, passed on, opened or put somewhere)."""
+_PAGES: Final = (
+    ("what does a berth cost there? https://harbour.example/prices", CONTENT),
+    ("keep in mind that the club's page is https://club.example", ADDRESS),
+    ("Fass mir https://news.example/slip zusammen", CONTENT),
+    ("add https://paint.example/red to links.txt", ADDRESS),
+    ("https://club.example/races: when is the first race, and put the dates into races.txt", CONTENT),
+    ("ouvre https://meteo.example dans le navigateur", ADDRESS),
+    ("¿en https://tides.example dice algo de mañana?", CONTENT),
+    ("the new address of the sailmaker is https://sails.example, change it in contacts.md", ADDRESS),
+    ("compare https://a.example/ropes and https://b.example/ropes", CONTENT),
+    ("ściągnij https://charts.example/all.zip", ADDRESS),
+)
 ALL: Final = "all"
 _READING_RULES: Final = """\
 A person asks an assistant for something in a folder of files. Say in one word what is to be read: one (the one file that has it), all \
@@ -296,6 +313,8 @@ EXTENT: Final = Question(_EXTENT_RULES, _REQUEST, _EXTENTS, begun(ONE, SEVERAL))
 """Asks whether a request is for ONE thing or for SEVERAL."""
 WANTED: Final = Question(_WANTED_RULES, _REQUEST, _WANTED, begun(DONE, ANSWER, BOTH))
 """Asks whether a person wants an ANSWER, something DONE, or BOTH."""
+PAGES: Final = Question(_PAGES_RULES, _REQUEST, _PAGES, begun(CONTENT, ADDRESS))
+"""Asks whether a request with the address of a page needs its CONTENT, or only the ADDRESS."""
 READING: Final = Question(_READING_RULES, "{}\nRequest: {}", _READINGS, whole(ALL, ONE))
 """Asks whether a request needs ONE file of a folder or ALL of them, by the folder with its files and the request."""
 NAMING: Final = Question(

@@ -11,12 +11,14 @@ from aeond.domain.values import JsonObject
 MAX_TITLE_CHARS: Final = 200
 MAX_LINK_CHARS: Final = 500
 MAX_LINK_TEXT_CHARS: Final = 100
+MAX_NAME_CHARS: Final = 60  # of a column, which stands in every row
 # The extraction makes one blank of all white space: that of preformatted text is replaced by characters that have no
 # meaning in Unicode.
 _KEPT: Final = str.maketrans("\n\t \u00a0", "\ufdd0\ufdd1\ufdd2\ufdd2")
 _BACK: Final = str.maketrans("\ufdd0\ufdd1\ufdd2", "\n\t ")
 _NO_TEXT: Final = re.compile("[\\x00-\\x08\\x0b-\\x1f\\ufffe\\uffff]")  # in pages, and refused by lxml
 _CELLS: Final = ("td", "th")
+_VISIBLE: Final = ".//text()[not(parent::script or parent::style)]"
 _MIN_COLUMNS: Final = 2
 _PREFORMATTED: Final = (  # texts, and the elements that begin a line
     ".//text()[not(parent::script or parent::style)] | .//br | .//div | .//li | .//p | .//tr"
@@ -57,7 +59,7 @@ def _name_cells(root: Any) -> None:
         names, *others = rows
         if len(names) < _MIN_COLUMNS or any(cell.tag != "th" for cell in names):
             continue
-        texts = [" ".join("".join(cell.itertext()).split()) for cell in names]
+        texts = [" ".join(" ".join(cell.xpath(_VISIBLE)).split())[:MAX_NAME_CHARS] for cell in names]
         for row in others:
             for name, cell in zip(texts[1:], row[1:], strict=True):
                 cell.text = f"| {name}: {cell.text or ''}" if name else f"| {cell.text or ''}"

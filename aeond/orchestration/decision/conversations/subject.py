@@ -27,12 +27,14 @@ from aeond.orchestration.prompts.subject_prompts import (
     BOTH,
     CHANGE,
     COMPUTATION,
+    CONTENT,
     DONE,
     EDITS,
     FILE,
     INTENT,
     KNOWLEDGE,
     MEMORY,
+    PAGES,
     READING,
     SMALL_TALK,
     SUBJECT,
@@ -46,6 +48,7 @@ from aeond.ports import LLMAdapter
 # Log-odds against all other subjects, chosen on the sets of strangers.
 _KNOWLEDGE_FROM: Final = 1.2  # with the log-odds of an answer from general knowledge alone
 _SURELY_KNOWN_FROM: Final = 2.0  # log-odds of such an answer alone, where nothing else may have it
+_CONTENT_FROM: Final = -0.7  # log-odds that the content of pages is needed
 _ALL_FROM: Final = 2.2  # log-odds that all files of a folder are needed
 _TALKS_FROM: Final = 2.5  # log-odds that a person only talks
 _ONLY_TALKS_FROM: Final = 3.5  # the same, less those of something to be done
@@ -193,6 +196,8 @@ class Subjects:
         self._wanted: LastRuns[tuple[str, str], tuple[LikelyToken, ...]] = LastRuns()
         # Log-odds that the person only talks, by run and request.
         self._talks: LastRuns[tuple[str, str], float] = LastRuns()
+        # Log-odds that the content of pages is needed, by run and request.
+        self._pages: LastRuns[tuple[str, str], float] = LastRuns()
         # Log-odds that all files of a folder are to be read, by run and request.
         self._all: LastRuns[tuple[str, str], float] = LastRuns()
 
@@ -245,6 +250,11 @@ class Subjects:
             if likely:  # a model that failed is asked again
                 self._wanted[key] = likely
         return self._wanted.get(key, ())
+
+    async def needs_pages(self, llm: LLMAdapter, run: RunSnapshot, grant: Grant) -> bool:
+        """Whether the run's request most likely needs the content of the pages whose addresses it has, for one call of the grant if that is
+        not known yet and another one is left."""
+        return await _odds_once(self._pages, CONTENT, PAGES, llm, run, grant) >= _CONTENT_FROM
 
     async def needs_all(
         self, llm: LLMAdapter, run: RunSnapshot, folder: str, files: Sequence[str], grant: Grant

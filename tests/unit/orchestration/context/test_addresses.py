@@ -11,6 +11,7 @@ from aeond.orchestration.context.addresses import addresses_in, without_addresse
         ("compare «https://a.example» with https://b.example/?q=1&r=2!", ("https://a.example", "https://b.example/?q=1&r=2")),
         ("http://127.0.0.1:8080/a and HTTP://127.0.0.1:8080/b: which?", ("http://127.0.0.1:8080/a", "HTTP://127.0.0.1:8080/b")),
         ("https://a.example, and again https://a.example", ("https://a.example",)),
+        ("**https://a.example/x** \u2014 see \u2018https://b.example\u2019, https://c.example/y\u2014then", ("https://a.example/x", "https://b.example", "https://c.example/y")),
         ("a.example or notes.md, ftp://a.example and https:// alone", ()),
     ],
 )  # fmt: skip

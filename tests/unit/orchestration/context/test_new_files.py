@@ -94,12 +94,14 @@ def test_a_new_name_is_spelt_as_in_the_request(path: str, spelt: str) -> None:
         ("notes and club", ""),
         ("what does a.md in notes say", ""),
         ("the noted ones", ""),
+        ("what does https://notes.example/notes/x say", ""),
     ],
 )
 def test_a_folder_is_named_by_its_whole_name(request_: str, folder: str) -> None:
     """The name is a word of its own, outside the name of a new file; it does not count beside a file or another folder."""
     paths = ("notes/a.md", "notes/b.md", "club/members.csv", "boat.txt")
     situation = Situation(files=tuple((path, "") for path in paths))
+    assert named_folder(run_of(request=request_), replace(situation, more_files=True)) == ("", ())
     found = (folder, tuple(path for path in paths if folder and path.startswith(folder)))
     assert named_folder(run_of(request=request_), situation) == found
 
@@ -111,6 +113,13 @@ def test_a_folder_is_named_by_its_whole_name(request_: str, folder: str) -> None
         ("file it as notes/lake.md", "Notes/lake.md", "notes/lake.md"),
         ("put lake.md into notes", "notes/lake.md", "notes/lake.md"),
         ("notes/lake.md and club/lake.md", "lake.md", "lake.md"),
+        ("notes/lake.md, as short as notes/lake.md of old", "lake.md", "notes/lake.md"),
+        (
+            "https://a.example/lake.md as notes/lake.md",
+            "https://a.example/lake.md",
+            "https://a.example/lake.md",
+        ),
+        ("notes/lake.md that says: old lake.md", "see old/lake.md", "see old/lake.md"),
         ("a copy of boat.txt as old/boat.txt", "boat.txt", "boat.txt"),
     ],
 )
@@ -136,6 +145,7 @@ def test_a_second_new_file_keeps_its_name() -> None:
         ("read notes/a.txt.", True),
         ("read data.txt", False),
         ("ba.txt please", False),
+        ("see https://a.example/a.txt", False),
         ("read a", False),
     ],
 )

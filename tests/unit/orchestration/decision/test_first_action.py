@@ -1,4 +1,4 @@
-"""Pages and files that are read because a request names them, and the file that is made from them."""
+"""Pages and files that are read because a request names them."""
 
 import math
 from collections.abc import Sequence
@@ -9,80 +9,107 @@ import pytest
 from aeond.capabilities.llm.adapters.scripted import Rule
 from aeond.capabilities.tools.registry import Registry
 from aeond.domain.plans.profiles import Route
+from aeond.domain.plans.steps import StepSnapshot
 from aeond.domain.runs.run import RunSnapshot
 from aeond.domain.runs.situations import Situation
 from aeond.domain.tools import Effect, ToolCall
+from aeond.domain.values import JsonValue
 from aeond.orchestration.decision.decider import Decider
-from tests.support.deciders import READS_ALL, Composing, WholeTool, decider_of, words
+from tests.support.deciders import INTENT, PAGES, READS_ALL, Composing, WholeTool, decider_of, words
 from tests.support.judging import after_pass, ran
-from tests.support.strategy import LOOK, STORE, TEXT, calls, grant, registry, run_of, spec
+from tests.support.strategy import LOOK, TEXT, calls, grant, registry, run_of, spec
 
 FETCH = replace(
     spec("fetch", {"url": TEXT, "raw": {"type": "boolean"}}, ("url",), Effect.NET), page_address="url"
 )
-ASKED = "Compare https://a.example/x with https://b.example, please"
-RULES = (
-    Rule(contains="Say in one word", text="look", likely={"look": -0.1}),
-    Rule.model_validate({"json": {"answer": "Nothing to do."}}),
-)
+ASKED = "Compare https://a.example/x with https://b.example, and https://a.example/x once more"
+FIRST, SECOND = "https://a.example/x", "https://b.example"
 
 
-def asking(run: RunSnapshot) -> RunSnapshot:
-    return replace(run, request=replace(run.request, text=ASKED))
+def reading(content: float, **said: float) -> Decider:
+    """A decider with a tool for pages, for a request that needs their content with these log-odds."""
+    share = 1 / (1 + math.exp(-content))
+    return decider_of(
+        (
+            Rule(
+                contains=PAGES,
+                text="content",
+                likely={"content": math.log(share), "address": math.log(1 - share)},
+            ),
+            Rule(contains=INTENT, text="ask", likely=words(**(said or {"ask": 0.9}))),
+            Rule(contains="Say in one word", text="files", likely=words(**(said or {"files": 0.9}))),
+            Rule(contains="from what is shown above it", text="Both are red."),
+            Rule.model_validate({"json": {"answer": "Nothing to do."}}),
+        ),
+        registry(LOOK, FETCH),
+    )[0]
+
+
+def asking(run: RunSnapshot, text: str = ASKED) -> RunSnapshot:
+    return replace(run, request=replace(run.request, text=text))
+
+
+async def first_call(decider: Decider, run: RunSnapshot) -> ToolCall | None:
+    return (await decider.choose(run, grant(20), lambda _: None)).value.tool_call
+
+
+async def next_calls(decider: Decider, *steps: StepSnapshot) -> Sequence[ToolCall | None]:
+    judged = (await decider.evaluate(asking(after_pass(1, *steps)), grant(20))).value
+    return [action.step.tool_call for action in judged.actions if action.step]
+
+
+def fetched(number: int, url: str, output: JsonValue = None, error: str = "") -> StepSnapshot:
+    return ran(calls(f"s{number}", "fetch", url=url), output=output, error=error)
 
 
 async def test_pages_of_a_request_are_read_first() -> None:
-    """Each page whose address the request has is read once, before a model is asked; without a tool that reads pages none is."""
-    decider, llm = decider_of(RULES, registry(LOOK, FETCH))
-    first = (await decider.choose(asking(run_of()), grant(20), lambda _: None)).value
-    assert (first.route, first.tool_call) == (Route.DIRECT, ToolCall("fetch", {"url": "https://a.example/x"}))
-    assert not llm.requests
-    run = asking(after_pass(1, ran(calls("s1", "fetch", url="https://a.example/x"), output="red")))
-    then = (await decider.evaluate(run, grant(20))).value
-    assert [action.step.tool_call for action in then.actions if action.step] == [
-        ToolCall("fetch", {"url": "https://b.example"})
-    ]
-    assert not llm.requests
-    blind, _ = decider_of(RULES, registry(LOOK))
-    assert (await blind.choose(asking(run_of()), grant(20), lambda _: None)).value.tool_call is None
+    """Each page whose address the request has is read once, before another decision, the others in one go."""
+    decider = reading(2.0)
+    chosen = (await decider.choose(asking(run_of()), grant(20), lambda _: None)).value
+    assert (chosen.route, chosen.tool_call) == (Route.DIRECT, ToolCall("fetch", {"url": FIRST}))
+    first, second = fetched(1, FIRST, output="red"), fetched(2, SECOND, output="red")
+    assert await next_calls(decider, first) == [ToolCall("fetch", {"url": SECOND})]
+    assert await next_calls(decider, first, second) == []
 
 
-WRITE = replace(
-    spec("write", {"path": TEXT, "content": TEXT}, ("path", "content"), Effect.WRITE_CONTAINED),
-    new_name="path",
-    new_text="content",
-)
+async def test_a_page_that_has_moved_is_read_where_it_is() -> None:
+    """The place where a page has moved is read as the page is, up to the usual number of pages."""
+    decider = reading(2.0)
+    steps = [fetched(1, FIRST, output={"location": "https://c.example/1"}), fetched(2, SECOND, output="red")]
+    assert await next_calls(decider, *steps) == [ToolCall("fetch", {"url": "https://c.example/1"})]
+    for number in range(1, 9):
+        place = f"https://c.example/{number}"
+        steps.append(fetched(number + 2, place, output={"location": f"https://c.example/{number + 1}"}))
+    assert await next_calls(decider, *steps) == []
 
 
-@pytest.mark.parametrize(
-    ("request_", "written"),
-    [
-        (
-            "File what https://a.example says as notes/lake.md",
-            ToolCall("write", {"path": "notes/lake.md", "content": "red"}),
-        ),
-        (
-            "File https://a.example as lake.md and sea.md",
-            ToolCall("write", {"path": "sea.md", "content": "blue"}),
-        ),
-    ],
-)
-async def test_a_new_file_is_made_from_what_was_read(request_: str, written: ToolCall) -> None:
-    """Where the request names one new file, its text is written in a conversation of its own, below the page that was read; where it names
-    several, the model chooses, and no other tool is offered."""
-    rules = (
-        Rule(contains="Say in one word what a request", text="do", likely={"do": -0.5, "files": -0.9}),
-        Rule(contains="from what is shown above it", text="It is red."),
-        Rule(contains="You write the text of a new file", text="red\n"),
-        Rule.model_validate({"json": {"write": {"path": "sea.md", "content": "blue"}}}),
+async def test_a_page_that_cannot_be_read_ends_the_run() -> None:
+    """The answer says which page could not be read and why, and nothing is read in its place."""
+    decider = reading(2.0)
+    steps = fetched(1, FIRST, output="red"), fetched(2, SECOND, error="responded with the status 404")
+    judged = (await decider.evaluate(asking(after_pass(1, *steps)), grant(20))).value
+    assert not judged.actions
+    assert judged.evaluation.final_output == f"{SECOND}: responded with the status 404"
+
+
+async def test_an_address_alone_is_not_read() -> None:
+    """A page whose content is not needed is not read, and none for what is to be remembered."""
+    assert await first_call(reading(-2.0), asking(run_of(), f"put {FIRST} on the list")) is None
+    assert (
+        await first_call(
+            reading(2.0, do=0.9, tell=0.97), asking(run_of(), f"From now on my page is {FIRST}.")
+        )
+        is None
     )
-    decider, llm = decider_of(rules, registry(STORE, FETCH, WRITE), Situation(folder_seen=True))
-    run = after_pass(1, ran(calls("s1", "fetch", url="https://a.example"), output="red"))
-    run = replace(run, request=replace(run.request, text=request_))
-    (action,) = (await decider.evaluate(run, grant(20))).value.actions
-    assert action.step is not None
-    assert action.step.tool_call == written
-    assert "store" not in str(llm.requests[-1].schema)
+
+
+async def test_other_runs_read_no_pages_by_themselves() -> None:
+    """Without a tool that reads pages, and in a run that follows instructions, no page is read."""
+    run = asking(run_of())
+    instructed = replace(run, request=replace(run.request, instructions="Be brief."))
+    assert await first_call(reading(2.0), instructed) is None
+    rules = (Rule.model_validate({"json": {"answer": "No."}}),)
+    assert await first_call(decider_of(rules, registry(LOOK))[0], run) is None
 
 
 FOLDER = Situation(files=tuple((path, "") for path in ("notes/a.md", "notes/b.md", "notes/c.md", "list.txt")))
@@ -140,7 +167,7 @@ async def test_all_files_of_a_folder_are_read_for_what_is_about_them(
 
 
 async def test_the_files_that_a_request_names_are_read_before_a_new_one_is_made() -> None:
-    """Where several files are named beside a new one, all of them are read first; of two with the same name the nearest one."""
+    """Where several files are named beside a new one, all of them are read first."""
     decider = gathering(
         Rule(contains="from what is shown above it", text="Both are red."),
         Rule.model_validate({"json": {"answer": "Done."}}),

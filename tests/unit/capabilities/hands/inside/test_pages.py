@@ -33,10 +33,13 @@ async def test_a_page_is_read() -> None:
 
 
 async def test_cells_stand_with_the_names_of_their_columns() -> None:
-    """In a table with one row of names each cell but the first has the name of its column; other tables stay as they are."""
-    names = "<tr><th>Day</th><th>Open <b>from</b></th><th></th></tr>"
+    """In a table with one row of names each cell but the first has the name of its column, without scripts and cut where it is long; other
+    tables stay as they are."""
+    names = "<tr><th>Day</th><th>Open<br><b>from</b><script>no</script></th><th></th></tr>"
     row = "<tr><th>Sunday</th><td>9<i>:30</i></td><td/></tr>"
     assert "Sunday | Open from: 9:30 |" in (await read(f"<table>{names}{row}</table>"))["text"]
+    long = f"<tr><th>Day</th><th>{'long ' * 100_000}</th></tr>" + "<tr><td>Sunday</td><td>9</td></tr>" * 2_000
+    assert len((await read(f"<table>{long}</table>", most=10**7))["text"]) < 1_000_000
     for other in (
         names + "<tr><td>Sunday</td><td>9:30</td></tr>",
         "<tr><th>Day</th><td>9:30</td></tr><tr><th>Day</th><td>9:30</td></tr>",

@@ -4,6 +4,9 @@ import re
 from typing import Final
 
 _ADDRESS: Final = re.compile(r"https?://[^\s<>\"'`|\u2013\u2014\u2018-\u201f\u00ab\u00bb]+", re.IGNORECASE)
+_HOST: Final = re.compile(
+    r"(?<![\w.@-])(?:https?://|[\w-]+(?:\.[\w-]+)*\.[^\W\d_]{2,}(?![\w-]))", re.IGNORECASE
+)
 _BEHIND: Final = ".,;:!?*_\u2026\u3001\u3002\uff0c"
 _BRACKETS: Final = (("(", ")"), ("[", "]"), ("{", "}"))
 
@@ -11,6 +14,11 @@ _BRACKETS: Final = (("(", ")"), ("[", "]"), ("{", "}"))
 def addresses_in(text: str) -> tuple[str, ...]:
     """The addresses with their scheme, each once, in the order of the text, without the punctuation behind them."""
     return tuple(dict.fromkeys(_without_end(found[0]) for found in _ADDRESS.finditer(text)))
+
+
+def may_have_address(text: str) -> bool:
+    """Whether a word of the text has the form of an address, with or without its scheme."""
+    return _HOST.search(text) is not None
 
 
 def without_addresses(text: str) -> str:

@@ -32,7 +32,7 @@ from aeond.orchestration.decision.conversations.results_reply import (
     with_sources,
 )
 from aeond.orchestration.decision.conversations.subject import Subjects
-from aeond.orchestration.decision.first_action import FirstAction, is_unrestricted
+from aeond.orchestration.decision.first_action import FirstAction, is_unrestricted, offer_in_view
 from aeond.orchestration.decision.interfaces import (
     CHANGES,
     CallTool,
@@ -141,6 +141,8 @@ class Decider:
             return success(going_on(snapshot, *pages))
         if unread := await self._first_action.unread_pages(snapshot, situation, grant):
             return success(ended(snapshot, CANNOT, unread))
+        if self._redirection.possible:
+            offer = offer_in_view(snapshot, offer)
         fitting = await self._first_action.fitting_tool(snapshot, offer, grant)
         rest = self.fitting.rest(snapshot) if offer.tool(fitting) is not None else None
         if rest:

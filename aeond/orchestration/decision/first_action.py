@@ -11,6 +11,7 @@ from aeond.domain.runs.run import RunSnapshot
 from aeond.domain.runs.situations import Situation
 from aeond.domain.tools import Effect, ToolCall
 from aeond.frozen import frozen
+from aeond.orchestration.context.addresses import may_have_address
 from aeond.orchestration.context.new_files import named_folder, names_new_file
 from aeond.orchestration.decision.conversations.fitting import FittingTools
 from aeond.orchestration.decision.conversations.knowledge import general_reply
@@ -21,6 +22,7 @@ from aeond.orchestration.decision.conversations.whole_things import first_call_w
 from aeond.orchestration.decision.interfaces import CallTool, Decision, GiveAnswer, Offer
 from aeond.orchestration.decision.next_action import NextAction
 from aeond.orchestration.decision.offers import failed_pages, named_files_of, pages_of, reading_of, unread_of
+from aeond.orchestration.decision.results import executed, result_of
 from aeond.orchestration.prompts.answer_prompts import NOT_SHOWN
 from aeond.orchestration.prompts.fitting_prompts import NONE
 from aeond.ports import LLMAdapter, TextSink
@@ -32,6 +34,12 @@ _CALLS_OF_FITTING: Final = 6  # two questions for a tool, three about the reques
 def is_unrestricted(run: RunSnapshot) -> bool:
     """Whether the run follows no instructions and is not confined to certain tools, as the run of a Template is."""
     return not run.request.instructions and run.request.tools is None
+
+
+def offer_in_view(run: RunSnapshot, offer: Offer) -> Offer:
+    """The offer, without tools that read pages where nothing in view may be the address of one."""
+    seen = "\n".join([run.text, run.context, *(result_of(step) for step in executed(run))])
+    return offer if may_have_address(seen) else offer.without_pages()
 
 
 @frozen
@@ -70,6 +78,7 @@ class FirstAction:
             return await self.action.choose(snapshot, situation, offer, grant, on_text)
         if pages := await self.page_calls(snapshot, situation, offer, grant):
             return success(CallTool(pages[0]))
+        offer = offer_in_view(snapshot, offer)
         fitting = await self.fitting_tool(snapshot, offer, grant)
         if (tool := offer.tool(fitting)) is not None:
             validator = self.action.composer.validator

@@ -165,6 +165,10 @@ class Offer:
         """This tool with all its arguments, and nothing else."""
         return replace(self, tools=(spec,), plan=False, answer=False, refusal=False, complete=True)
 
+    def without_pages(self) -> "Offer":
+        """The tools that read no web pages."""
+        return replace(self, tools=tuple(spec for spec in self.tools if not spec.page_address))
+
     def without(self, tool: str) -> "Offer":
         """The other tools; at least an answer is left to choose."""
         others = tuple(spec for spec in self.tools if spec.name != tool)

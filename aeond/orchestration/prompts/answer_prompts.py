@@ -117,8 +117,8 @@ _TEXTS: Final = (
     (_MEMBERS, "unpaid.csv with name and fee of those who have not paid", "name,fee\nOmar,95\nTill,120"),
     (
         _RULES,
-        "the rules as a list for guests, in guests.md, no long sentences",
-        "- No noise after ten\n- Guests pay 3 euros a day\n- The slip is closed on Mondays\n- Omar has the keys",
+        "for our visitors: guests.md, the rules one below the other",
+        "- No noise after ten\n- A guest pays 3 euros a day\n- The slip is closed on Mondays\n- Keys are with Omar",
     ),
 )
 _SEARCH_RULES: Final = """\

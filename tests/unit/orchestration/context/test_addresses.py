@@ -1,6 +1,6 @@
 import pytest
 
-from aeond.orchestration.context.addresses import addresses_in, without_addresses
+from aeond.orchestration.context.addresses import addresses_in, may_have_address, without_addresses
 
 
 @pytest.mark.parametrize(
@@ -24,3 +24,20 @@ def test_a_text_without_addresses_keeps_its_other_words() -> None:
     """Nothing but the addresses is left out, however often they stand there."""
     text = "a https://a.example/b.html, https://a.example/b.html?c=1 and a.html"
     assert without_addresses(text).split() == ["a", ",", "and", "a.html"]
+
+
+@pytest.mark.parametrize(
+    ("text", "may"),
+    [
+        ("look at https://a.example/b", True),
+        ("what does harbour.example say", True),
+        ("www.harbour.example/fees", True),
+        ("the fees in fees.md", True),
+        ("it costs 3.75 now", False),
+        ("write to omar@club.example", False),
+        ("Is it open? Yes. No.", False),
+    ],
+)
+def test_words_with_dots_may_be_addresses(text: str, may: bool) -> None:
+    """A word with a dot inside and letters at its end may be one, also if it is the name of a file; numbers and mail addresses are not."""
+    assert may_have_address(text) is may

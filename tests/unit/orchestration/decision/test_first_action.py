@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from aeond.capabilities.llm.adapters.scripted import Rule
+from aeond.capabilities.llm.adapters.scripted import Rule, ScriptedLLM
 from aeond.capabilities.tools.registry import Registry
 from aeond.domain.plans.profiles import Route
 from aeond.domain.plans.steps import StepSnapshot
@@ -101,6 +101,15 @@ async def test_an_address_alone_is_not_read() -> None:
         )
         is None
     )
+
+
+async def test_a_tool_for_pages_is_not_offered_without_an_address() -> None:
+    """Where nothing in view may be an address, the model does not see the tool among those that may fit."""
+    for text, asked in (("Is it open on Sundays?", False), ("Is harbour.example open on Sundays?", True)):
+        decider = reading(2.0)
+        await first_call(decider, asking(run_of(), text))
+        assert isinstance(decider.llm, ScriptedLLM)
+        assert any("fetch(" in str(one.messages[-1].content) for one in decider.llm.requests) is asked
 
 
 async def test_other_runs_read_no_pages_by_themselves() -> None:

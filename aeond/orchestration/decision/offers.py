@@ -11,7 +11,6 @@ from aeond.domain.plans.steps import StepSnapshot
 from aeond.domain.runs.run import RunSnapshot
 from aeond.domain.runs.situations import Situation
 from aeond.domain.tools import Effect, ToolCall, ToolSpec
-from aeond.domain.values import JsonValue
 from aeond.frozen import frozen
 from aeond.orchestration.context.addresses import addresses_in
 from aeond.orchestration.context.new_files import names_file, names_path
@@ -212,7 +211,9 @@ def reading_of(run: RunSnapshot, situation: Situation, offer: Offer) -> ToolCall
     return next(iter(unread_of(situation.nearest, run, offer)), None)
 
 
-def _seen(run: RunSnapshot) -> Sequence[JsonValue]:
-    """What the calls of the run are about, those that were not made included: a denied one is not made again."""
+def _seen(run: RunSnapshot) -> Sequence[str]:
+    """The pages and files that the calls of the run are about, with other texts in them, and calls that were not made: a denied one is not made
+    again."""
     made = [step.step.tool_call for step in run.steps.values()]
-    return [value for call in made if call is not None for value in call.arguments.values()]
+    values = [value for call in made if call is not None for value in call.arguments.values()]
+    return [value for value in values if isinstance(value, str)]

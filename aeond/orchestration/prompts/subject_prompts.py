@@ -248,7 +248,7 @@ A person writes to an assistant, with the address of a web page. Say in one word
 page: it is to be read), address (only the address itself: it is to be kept, passed on, opened or put somewhere)."""
 _PAGES: Final = (
     ("what does a berth cost there? https://harbour.example/prices", CONTENT),
-    ("keep in mind that the club's page is https://club.example", ADDRESS),
+    ("for later: the club has https://club.example now", ADDRESS),
     ("Fass mir https://news.example/slip zusammen", CONTENT),
     ("add https://paint.example/red to links.txt", ADDRESS),
     ("https://club.example/races: when is the first race, and put the dates into races.txt", CONTENT),

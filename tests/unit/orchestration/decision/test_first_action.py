@@ -70,6 +70,8 @@ async def test_pages_of_a_request_are_read_first() -> None:
     first, second = fetched(1, FIRST, output="red"), fetched(2, SECOND, output="red")
     assert await next_calls(decider, first) == [ToolCall("fetch", {"url": SECOND})]
     assert await next_calls(decider, first, second) == []
+    changed = ran(calls("s3", "edit", path="a", changes=[{"add": FIRST}]), output="done")
+    assert await next_calls(decider, first, second, changed) == []
 
 
 async def test_a_page_that_has_moved_is_read_where_it_is() -> None:

@@ -48,8 +48,8 @@ class NewFile:
     async def call(
         self, run: RunSnapshot, situation: Situation, offer: Offer, found: str, grant: Grant
     ) -> ToolCall | None:
-        """The call that makes the one new file which the request names, with the text that the model writes below the results and what was
-        found in them, for up to two calls of the grant. None if the request names none or several, or its name most likely means something
+        """The call that makes the one new file which the request names, with the text that the model writes below the results and the answer
+        from them, for up to two calls of the grant. None if the request names none or several, or its name most likely means something
         else, a step failed, no tool makes files, or the model writes no text that is complete."""
         paths = new_paths(run, situation)
         spec = next((one for one in offer.tools if one.new_text), None)

@@ -32,8 +32,13 @@ class Situation:
 
     @property
     def shows_all_files(self) -> bool:
-        """Whether the name of each file is in view, or it is known that there are none."""
-        return (bool(self.files) or self.folder_seen) and not self.more_files
+        """Whether there are files, and the name of each is in view."""
+        return bool(self.files) and not self.more_files
+
+    @property
+    def knows_all_files(self) -> bool:
+        """Whether the name of each file is in view, or there are none."""
+        return self.shows_all_files or (self.folder_seen and not self.files and not self.more_files)
 
     def without_files(self) -> "Situation":
         """The same situation with no workspace in view."""

@@ -1,11 +1,14 @@
 """Web addresses in a request, by form."""
 
 import re
+from functools import lru_cache
 from typing import Final
 
-_ADDRESS: Final = re.compile(r"https?://[^\s<>\"'`|\u2013\u2014\u2018-\u201f\u00ab\u00bb]+", re.IGNORECASE)
+_CHARACTER: Final = r"(?!,https?://)[^\s<>\"'`|\[\]\u2013\u2014\u2018-\u201f\u00ab\u00bb]"
+_ADDRESS: Final = re.compile(rf"https?://(?:\[[0-9a-f:.]+\]|\w)(?:{_CHARACTER}){{0,2000}}", re.IGNORECASE)
 _HOST: Final = re.compile(
-    r"(?<![\w.@-])(?:https?://|[\w-]+(?:\.[\w-]+)*\.[^\W\d_]{2,}(?![\w-]))", re.IGNORECASE
+    r"(?<![\w.@-])(?:https?://|localhost\b|\d{1,3}(?:\.\d{1,3}){3}\b|[\w-]+(?:\.[\w-]+)*\.[^\W\d_]{2,}(?![\w-]))",
+    re.IGNORECASE,
 )
 _BEHIND: Final = ".,;:!?*_\u2026\u3001\u3002\uff0c"
 _BRACKETS: Final = (("(", ")"), ("[", "]"), ("{", "}"))
@@ -21,6 +24,7 @@ def may_have_address(text: str) -> bool:
     return _HOST.search(text) is not None
 
 
+@lru_cache(maxsize=32)
 def without_addresses(text: str) -> str:
     """The text without the addresses: the end of one looks like the name of a file."""
     return _ADDRESS.sub(lambda found: found[0].removeprefix(_without_end(found[0])), text)

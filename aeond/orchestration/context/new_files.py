@@ -16,7 +16,6 @@ _NAME: Final = re.compile(
     r"(?<![\w./@-])(?:[\w.-]+/)*[\w-]{2,}(\.[a-z][a-z0-9]{0,4})(?![\w/])", re.IGNORECASE
 )
 
-_WHOLE_PATH: Final = re.compile(r"[^\s:]+")
 _QUOTATION_MARKS: Final = ('""', "''", "``", "“”", "„“", "«»", "\u2018\u2019", "\u201a\u2018")
 
 
@@ -57,9 +56,9 @@ def named_folder(run: RunSnapshot, situation: Situation) -> tuple[str, tuple[str
     return named[0], tuple(files[named[0]])
 
 
-def spelt_as_named(call: ToolCall, run: RunSnapshot, situation: Situation) -> ToolCall:
+def spelt_as_named(call: ToolCall, run: RunSnapshot, situation: Situation, new_name: str = "") -> ToolCall:
     """The call with the names of new files spelt as in the request, where a small model has spelt them almost so, or has translated
-    the only one that is named; and in the folder that stands there."""
+    the only one that is named; and, in the argument `new_name`, in the folder that stands there."""
     paths = new_paths(run, situation)
     names = tuple(map(_last, paths))
     made = str([step.step.tool_call for step in run.steps.values()])
@@ -69,7 +68,7 @@ def spelt_as_named(call: ToolCall, run: RunSnapshot, situation: Situation) -> To
         if not isinstance(value, str):
             continue
         placed = [path for path in paths if "/" in path and _last(path) == _last(value)]
-        if len(placed) == 1 and value not in known and _WHOLE_PATH.fullmatch(value):
+        if len(placed) == 1 and argument == new_name and value not in known:
             spelt[argument] = placed[0]
         if _last(value) in run.text:
             continue
@@ -92,7 +91,7 @@ def new_paths(run: RunSnapshot, situation: Situation) -> tuple[str, ...]:
 
     A word counts as the name of a file by its ending: that of a text, or of a file in view.
     """
-    if not situation.shows_all_files:
+    if not situation.knows_all_files:
         return ()
     known = [_last(path) for path, _ in situation.files]
     endings = TEXT_ENDINGS | {f".{name.rpartition('.')[2].lower()}" for name in known if "." in name}
@@ -102,7 +101,9 @@ def new_paths(run: RunSnapshot, situation: Situation) -> tuple[str, ...]:
     def is_known(name: str) -> bool:
         return any(same_form(name, one) or close(name, one) for one in known)
 
-    return tuple(dict.fromkeys(path for path in named if not is_known(_last(path))))
+    new = dict.fromkeys(path for path in named if not is_known(_last(path)))
+    placed = [_last(path) for path in new if "/" in path]  # and named again without the folder
+    return tuple(path for path in new if placed.count(path) != 1)
 
 
 def is_whole_name(text: str, name: str) -> bool:

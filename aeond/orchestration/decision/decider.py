@@ -44,7 +44,7 @@ from aeond.orchestration.decision.interfaces import (
 )
 from aeond.orchestration.decision.new_file import NewFile
 from aeond.orchestration.decision.next_action import NextAction
-from aeond.orchestration.decision.offers import Offers, named_files_of, names_all_seen, reading_of
+from aeond.orchestration.decision.offers import Offers, named_files_of, reading_of
 from aeond.orchestration.decision.results import (
     MAX_RESULT_CHARS,
     ended,
@@ -141,13 +141,16 @@ class Decider:
             return success(going_on(snapshot, *pages))
         if unread := await self._first_action.unread_pages(snapshot, situation, grant):
             return success(ended(snapshot, CANNOT, unread))
-        if self._redirection.possible:
-            offer = offer_in_view(snapshot, offer)
+        pages_read = self._redirection.possible and bool(self.offers.page_steps(snapshot))
+        if pages_read:
+            offer = offer.without_pages()
+        elif self._redirection.possible:
+            offer = offer_in_view(snapshot, situation, offer)
         fitting = await self._first_action.fitting_tool(snapshot, offer, grant)
         rest = self.fitting.rest(snapshot) if offer.tool(fitting) is not None else None
         if rest:
             return success(going_on(snapshot, *rest))
-        if fitting == NONE:
+        if fitting == NONE or (pages_read and not fitting):
             offer = offer.known
         elif rest is not None and not snapshot.steps_in(StepState.FAILED, StepState.INVALID):
             offer = offer.without(fitting)  # all its calls that the request needs were made
@@ -283,6 +286,8 @@ class Decider:
     ) -> ToolCall | None:
         """The call for the order behind the question to which this answer was found; None if there is none."""
         order = order_of(snapshot, found)
+        if self.offers.page_steps(snapshot):
+            offer = offer.without_pages()  # what the order needs of them was found
         decided = (await self._first_action.choose(order, situation, offer, grant, discard_text)).value
         if not isinstance(decided, CallTool):
             return None
@@ -295,7 +300,7 @@ class Decider:
         """The call that makes the new file for which a run has looked, with what was replied from the results; None for a question, and
         where the reply says that what is needed may not be shown, unless the request names all that was read."""
         subject = await self.subjects.of(self.llm, snapshot, situation, grant)
-        if subject.wants_no_change or (reply == NOT_SHOWN and not names_all_seen(snapshot)):
+        if subject.wants_no_change or (reply == NOT_SHOWN and not self.offers.names_all_seen(snapshot)):
             return None
         found = "" if reply == NOT_SHOWN else reply
         made = await self._new_file.call(snapshot, situation, offer, found, grant)

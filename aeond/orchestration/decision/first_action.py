@@ -5,6 +5,7 @@ from typing import Final
 import anyio
 
 from aeond.domain.outcome import Outcome, success
+from aeond.domain.plans.plan import StepState
 from aeond.domain.plans.steps import StepSnapshot
 from aeond.domain.runs.budgets import Grant
 from aeond.domain.runs.run import RunSnapshot
@@ -21,9 +22,10 @@ from aeond.orchestration.decision.conversations.subject import Subjects
 from aeond.orchestration.decision.conversations.whole_things import first_call_with_new_name
 from aeond.orchestration.decision.interfaces import CallTool, Decision, GiveAnswer, Offer
 from aeond.orchestration.decision.next_action import NextAction
-from aeond.orchestration.decision.offers import failed_pages, named_files_of, pages_of, reading_of, unread_of
+from aeond.orchestration.decision.offers import named_files_of, reading_of, unread_of
 from aeond.orchestration.decision.results import executed, result_of
 from aeond.orchestration.prompts.answer_prompts import NOT_SHOWN
+from aeond.orchestration.prompts.decision_prompts import facts_text
 from aeond.orchestration.prompts.fitting_prompts import NONE
 from aeond.ports import LLMAdapter, TextSink
 
@@ -36,9 +38,11 @@ def is_unrestricted(run: RunSnapshot) -> bool:
     return not run.request.instructions and run.request.tools is None
 
 
-def offer_in_view(run: RunSnapshot, offer: Offer) -> Offer:
-    """The offer, without tools that read pages where nothing in view may be the address of one."""
-    seen = "\n".join([run.text, run.context, *(result_of(step) for step in executed(run))])
+def offer_in_view(run: RunSnapshot, situation: Situation, offer: Offer) -> Offer:
+    """The offer, without tools that read pages where nothing in view but names of files may be the address of one."""
+    lines = [line for _, line in (*situation.files, *situation.lines)]
+    results = [result_of(step) for step in executed(run)]
+    seen = "\n".join([run.text, run.context, facts_text(situation), *lines, *results])
     return offer if may_have_address(seen) else offer.without_pages()
 
 
@@ -78,7 +82,7 @@ class FirstAction:
             return await self.action.choose(snapshot, situation, offer, grant, on_text)
         if pages := await self.page_calls(snapshot, situation, offer, grant):
             return success(CallTool(pages[0]))
-        offer = offer_in_view(snapshot, offer)
+        offer = offer_in_view(snapshot, situation, offer)
         fitting = await self.fitting_tool(snapshot, offer, grant)
         if (tool := offer.tool(fitting)) is not None:
             validator = self.action.composer.validator
@@ -159,12 +163,14 @@ class FirstAction:
         """The calls that read the pages whose addresses the request has, but for those that a step was about, if it needs their content,
         for a call of the grant if that is not known yet; none for what most likely is to be remembered or done elsewhere."""
         may_ask = is_unrestricted(snapshot) and self._redirection.can_ask(grant)
-        calls = pages_of(snapshot, offer) if may_ask else ()
+        calls = self.action.offers.pages(snapshot, offer) if may_ask else ()
         return calls if calls and await self._needs_pages(snapshot, situation, grant) else ()
 
     async def unread_pages(self, snapshot: RunSnapshot, situation: Situation, grant: Grant) -> str:
         """Which pages could not be read whose content the request needs, and why; "" if none failed."""
-        failed = failed_pages(snapshot) if self._redirection.possible and is_unrestricted(snapshot) else ()
+        asks = self._redirection.possible and is_unrestricted(snapshot)
+        pages = self.action.offers.page_steps(snapshot) if asks else ()
+        failed = [step for step in pages if step.state is not StepState.SUCCEEDED]
         if not failed or not await self._needs_pages(snapshot, situation, grant):
             return ""
         return "\n".join(f"{_address_of(step)}: {step.error or step.reason}" for step in failed)

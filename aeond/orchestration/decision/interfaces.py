@@ -194,7 +194,7 @@ class Offer:
 
 def acts_here(spec: ToolSpec) -> bool:
     """Whether a tool is known to change what exists here, and not what its author alone knows: a calendar, a lamp."""
-    informed = spec.candidates or spec.composed or spec.for_existing or spec.for_part
+    informed = spec.candidates or spec.composed or spec.for_existing or spec.for_part or spec.new_text
     return spec.effect in CHANGES and bool(informed)
 
 

@@ -150,7 +150,8 @@ class NextAction:
     ) -> ToolCall:
         """The call that is meant, with its composed arguments if they can be written."""
         if not self.llm.capabilities.tool_calls:
-            call = spelt_as_named(call, snapshot, situation)
+            named = offer.tool(call.tool)
+            call = spelt_as_named(call, snapshot, situation, named.new_name if named else "")
             call = await self._safer(call, offer, snapshot, situation, grant)
             call = await self._on_nearest(call, offer, snapshot, situation, grant) or call
         spec = offer.tool(call.tool)

@@ -89,6 +89,46 @@ class Offers:
             (one for one in self.registry.specs() if call is not None and one.name == call.tool), None
         )
 
+    def pages(self, run: RunSnapshot, offer: Offer) -> tuple[ToolCall, ...]:
+        """The calls that read the pages whose addresses the request has, and those where such a page has moved, but for those that a step
+        was about; at most MAX_NAMED pages in a run."""
+        addresses, seen = self._addresses(run), _seen(run)
+        calls = (offer.fetching(one) for one in addresses if one not in seen)
+        left = max(0, MAX_NAMED - sum(one in seen for one in addresses))
+        return tuple(call for call in calls if call is not None)[:left]
+
+    def page_steps(self, run: RunSnapshot) -> Sequence[StepSnapshot]:
+        """The steps that were to read such a page."""
+        addresses = self._addresses(run)
+        return [step for step in executed(run) if self._address(step) in addresses]
+
+    def names_all_seen(self, run: RunSnapshot) -> bool:
+        """Whether the request names all pages and files that the run's steps were about."""
+        pages = self.page_steps(run)
+        others = [step.step.tool_call for step in executed(run) if step not in pages]
+        return all(
+            call is not None
+            and any(isinstance(value, str) and names_file(run, value) for value in call.arguments.values())
+            for call in others
+        )
+
+    def _addresses(self, run: RunSnapshot) -> Sequence[str]:
+        """The addresses in the request, and those where their pages have moved."""
+        found = list(addresses_in(run.text))
+        for step in executed(run):
+            moved = step.output.get("location") if isinstance(step.output, Mapping) else None
+            is_address = isinstance(moved, str) and addresses_in(moved) == (moved,)
+            if is_address and self._address(step) in found and moved not in found:
+                found.append(str(moved))
+        return found
+
+    def _address(self, step: StepSnapshot) -> str:
+        """The address of the page that the step was to read; "" if it is no such step."""
+        call = step.step.tool_call
+        spec = self._spec(call)
+        named = call.arguments.get(spec.page_address) if call and spec and spec.page_address else None
+        return named if isinstance(named, str) else ""
+
     def asking(self, run: RunSnapshot) -> Offer:
         """The tools that ask the user; a refusal if there are none."""
         asking = tuple(spec for spec in self.specs(run) if spec.asks_user)
@@ -147,42 +187,6 @@ def _uncovered(specs: tuple[ToolSpec, ...], situation: Situation) -> tuple[ToolS
 
 def _choosable(specs: tuple[ToolSpec, ...]) -> tuple[ToolSpec, ...]:
     return tuple(spec for spec in specs if spec.name not in _RESERVED)
-
-
-def pages_of(run: RunSnapshot, offer: Offer) -> tuple[ToolCall, ...]:
-    """The calls that read the pages whose addresses the request has, and those where such a page has moved, but for those that a step was
-    about; at most MAX_NAMED pages in a run."""
-    seen = _seen(run)
-    moved = [step.output.get("location") for step in executed(run) if isinstance(step.output, Mapping)]
-    addresses = dict.fromkeys((*addresses_in(run.text), *filter(None, map(str, filter(None, moved)))))
-    calls = (offer.fetching(one) for one in addresses if one not in seen)
-    left = max(0, MAX_NAMED - sum(one in addresses for one in seen))
-    return tuple(call for call in calls if call is not None)[:left]
-
-
-def failed_pages(run: RunSnapshot) -> Sequence[StepSnapshot]:
-    """The steps that failed to read a page whose address the request has."""
-    named = addresses_in(run.text)
-    return [
-        step
-        for step in executed(run)
-        if step.state is not StepState.SUCCEEDED
-        and step.step.tool_call is not None
-        and any(value in named for value in step.step.tool_call.arguments.values())
-    ]
-
-
-def names_all_seen(run: RunSnapshot) -> bool:
-    """Whether the request names all pages and files that the run's steps were about."""
-    named = addresses_in(run.text)
-    return all(
-        any(
-            value in named or (isinstance(value, str) and names_file(run, value))
-            for value in call.arguments.values()
-        )
-        for step in executed(run)
-        if (call := step.step.tool_call) is not None
-    )
 
 
 def named_files_of(run: RunSnapshot, situation: Situation, offer: Offer) -> tuple[ToolCall, ...]:

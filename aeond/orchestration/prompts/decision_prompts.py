@@ -100,8 +100,6 @@ def request_text(run: RunSnapshot, situation: Situation) -> str:
 def situation_text(situation: Situation) -> str:
     """Names and facts in view. They are data of the person's, and marked as such by their labels."""
     lines = []
-    if situation.shows_all_files and not situation.files:
-        lines.append("Files: none yet")
     if situation.files:
         lines.append("Files, and how each begins:")
         lines += [f"{path}: {first}" if first else path for path, first in situation.files]

@@ -53,7 +53,7 @@ def _name_cells(root: Any) -> None:
             continue
         rows = [[cell for cell in row if cell.tag in _CELLS] for row in table.iter("tr")]
         cells = [cell for row in rows for cell in row]
-        spans = any(cell.get("rowspan") or cell.get("colspan") for cell in cells)
+        spans = any(cell.get(span, "1") != "1" for cell in cells for span in ("rowspan", "colspan"))
         if spans or len({len(row) for row in rows}) != 1:
             continue
         names, *others = rows
@@ -62,7 +62,8 @@ def _name_cells(root: Any) -> None:
         texts = [" ".join(" ".join(cell.xpath(_VISIBLE)).split())[:MAX_NAME_CHARS] for cell in names]
         for row in others:
             for name, cell in zip(texts[1:], row[1:], strict=True):
-                cell.text = f"| {name}: {cell.text or ''}" if name else f"| {cell.text or ''}"
+                said = f"| {name}: {cell.text or ''}" if name else f"| {cell.text or ''}"
+                cell.text = _NO_TEXT.sub("", said)
 
 
 def _keep_layout(root: Any) -> None:

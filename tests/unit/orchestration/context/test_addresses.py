@@ -12,6 +12,9 @@ from aeond.orchestration.context.addresses import addresses_in, may_have_address
         ("http://127.0.0.1:8080/a and HTTP://127.0.0.1:8080/b: which?", ("http://127.0.0.1:8080/a", "HTTP://127.0.0.1:8080/b")),
         ("https://a.example, and again https://a.example", ("https://a.example",)),
         ("**https://a.example/x** \u2014 see \u2018https://b.example\u2019, https://c.example/y\u2014then", ("https://a.example/x", "https://b.example", "https://c.example/y")),
+        ("[page](https://a.example/x), http://[::1]:80/a", ("https://a.example/x", "http://[::1]:80/a")),
+        ("https://a.example,https://b.example", ("https://a.example", "https://b.example")),
+        ("an address begins with https://...", ()),
         ("a.example or notes.md, ftp://a.example and https:// alone", ()),
     ],
 )  # fmt: skip
@@ -32,6 +35,7 @@ def test_a_text_without_addresses_keeps_its_other_words() -> None:
         ("look at https://a.example/b", True),
         ("what does harbour.example say", True),
         ("www.harbour.example/fees", True),
+        ("the page of 192.168.1.1 or localhost:8080", True),
         ("the fees in fees.md", True),
         ("it costs 3.75 now", False),
         ("write to omar@club.example", False),
@@ -41,3 +45,10 @@ def test_a_text_without_addresses_keeps_its_other_words() -> None:
 def test_words_with_dots_may_be_addresses(text: str, may: bool) -> None:
     """A word with a dot inside and letters at its end may be one, also if it is the name of a file; numbers and mail addresses are not."""
     assert may_have_address(text) is may
+
+
+def test_the_end_of_an_address_is_found_at_once() -> None:
+    """An address is no longer than 2,000 characters, so that a text of brackets and dots is read as quickly as any other."""
+    (found,) = addresses_in("https://a" + "])}." * 25_000 + "])}." * 2)[:1]
+    assert found == "https://a"
+    assert len(addresses_in("https://a" + "b" * 90_000)[0]) < 2_100

@@ -114,19 +114,15 @@ def test_a_folder_is_named_by_its_whole_name(request_: str, folder: str) -> None
         ("put lake.md into notes", "notes/lake.md", "notes/lake.md"),
         ("notes/lake.md and club/lake.md", "lake.md", "lake.md"),
         ("notes/lake.md, as short as notes/lake.md of old", "lake.md", "notes/lake.md"),
-        (
-            "https://a.example/lake.md as notes/lake.md",
-            "https://a.example/lake.md",
-            "https://a.example/lake.md",
-        ),
-        ("notes/lake.md that says: old lake.md", "see old/lake.md", "see old/lake.md"),
+        ("file it as notes/lake.md, and keep lake.md short", "lake.md", "notes/lake.md"),
         ("a copy of boat.txt as old/boat.txt", "boat.txt", "boat.txt"),
     ],
 )
 def test_a_new_file_lies_where_the_request_says(request_: str, path: str, placed: str) -> None:
     """A new file lies in the folder that the request names with it, in the spelling of the request."""
-    call = ToolCall("write", {"path": path})
-    assert spelt_as_named(call, run_of(request=request_), SEEN).arguments == {"path": placed}
+    call = ToolCall("write", {"path": path, "text": path})
+    spelt = spelt_as_named(call, run_of(request=request_), SEEN, "path")
+    assert spelt.arguments == {"path": placed, "text": path}
 
 
 def test_a_second_new_file_keeps_its_name() -> None:

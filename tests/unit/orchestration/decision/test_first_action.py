@@ -15,7 +15,7 @@ from aeond.domain.runs.situations import Situation
 from aeond.domain.tools import Effect, ToolCall
 from aeond.domain.values import JsonValue
 from aeond.orchestration.decision.decider import Decider
-from tests.support.deciders import INTENT, PAGES, READS_ALL, Composing, WholeTool, decider_of, words
+from tests.support.deciders import INTENT, PAGES, READS_ALL, Composing, Seen, WholeTool, decider_of, words
 from tests.support.judging import after_pass, ran
 from tests.support.strategy import LOOK, TEXT, calls, grant, registry, run_of, spec
 
@@ -75,11 +75,14 @@ async def test_pages_of_a_request_are_read_first() -> None:
 
 
 async def test_a_page_that_has_moved_is_read_where_it_is() -> None:
-    """The place where a page has moved is read as the page is, up to the usual number of pages."""
+    """The place where a page has moved is read as the page is, up to eight pages in a run; the places that other tools report are not read."""
     decider = reading(2.0)
     steps = [fetched(1, FIRST, output={"location": "https://c.example/1"}), fetched(2, SECOND, output="red")]
-    assert await next_calls(decider, *steps) == [ToolCall("fetch", {"url": "https://c.example/1"})]
-    for number in range(1, 9):
+    booked = ran(calls("s9", "look", path="a"), output={"location": "https://d.example"})
+    assert await next_calls(decider, *steps, booked) == [ToolCall("fetch", {"url": "https://c.example/1"})]
+    for number in range(1, 7):
+        read = await next_calls(decider, *steps)
+        assert read == [ToolCall("fetch", {"url": f"https://c.example/{number}"})]
         place = f"https://c.example/{number}"
         steps.append(fetched(number + 2, place, output={"location": f"https://c.example/{number + 1}"}))
     assert await next_calls(decider, *steps) == []
@@ -92,6 +95,14 @@ async def test_a_page_that_cannot_be_read_ends_the_run() -> None:
     judged = (await decider.evaluate(asking(after_pass(1, *steps)), grant(20))).value
     assert not judged.actions
     assert judged.evaluation.final_output == f"{SECOND}: responded with the status 404"
+    moved = fetched(1, FIRST, output={"location": "https://c.example"})
+    gone = fetched(3, "https://c.example", error="no such host")
+    run = asking(after_pass(1, moved, fetched(2, SECOND, output="red"), gone))
+    judged = (await decider.evaluate(run, grant(20))).value
+    assert judged.evaluation.final_output == "https://c.example: no such host"
+    other = ran(calls("s4", "look", path=FIRST), error="no such file")
+    judged = (await decider.evaluate(asking(after_pass(1, other)), grant(20))).value
+    assert judged.evaluation.final_output == "Nothing to do."
 
 
 async def test_an_address_alone_is_not_read() -> None:
@@ -107,8 +118,14 @@ async def test_an_address_alone_is_not_read() -> None:
 
 async def test_a_tool_for_pages_is_not_offered_without_an_address() -> None:
     """Where nothing in view may be an address, the model does not see the tool among those that may fit."""
-    for text, asked in (("Is it open on Sundays?", False), ("Is harbour.example open on Sundays?", True)):
+    known = Situation(facts=(("club page", "https://club.example"),))
+    for text, situation, asked in (
+        ("Is it open on Sundays?", Situation(files=(("a.txt", "Ida"),)), False),
+        ("Is harbour.example open on Sundays?", Situation(), True),
+        ("Is the club open?", known, True),
+    ):
         decider = reading(2.0)
+        decider = replace(decider, search=replace(decider.search, situations=Seen(situation)))
         await first_call(decider, asking(run_of(), text))
         assert isinstance(decider.llm, ScriptedLLM)
         assert any("fetch(" in str(one.messages[-1].content) for one in decider.llm.requests) is asked

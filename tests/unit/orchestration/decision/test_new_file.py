@@ -20,6 +20,7 @@ WRITE = replace(
 )
 ORDER = "File what https://a.example says as notes/lake.md"
 PAGE = ran(calls("s1", "fetch", url="https://a.example"), output="red")
+KEEP = replace(STORE, for_existing="other")
 OTHER = ToolCall("store", {"key": "a", "value": "b"})
 
 
@@ -42,7 +43,7 @@ async def made(
         Rule.model_validate({"json": {"store": {"key": "a", "value": "b"}}}),
     )
     situation = Situation(files=(("boat.md", "Ida"),), folder_seen=True)
-    decider, _ = decider_of(rules, registry(STORE, LOOK, FETCH, WRITE), situation)
+    decider, _ = decider_of(rules, registry(KEEP, LOOK, FETCH, WRITE), situation)
     run = after_pass(1, *(steps or (PAGE,)))
     run = replace(run, request=replace(run.request, text=request))
     actions = (await decider.evaluate(run, grant(20))).value.actions
@@ -79,6 +80,6 @@ async def test_a_question_makes_no_file() -> None:
 
 
 async def test_it_is_not_made_from_half_of_its_sources() -> None:
-    """Where a page could not be read, no file is made from the others."""
-    failed = ran(calls("s2", "fetch", url="https://b.example"), error="no such page")
-    assert await made(f"{ORDER}, with https://b.example", PAGE, failed) is None
+    """Where a file could not be read, none is made from the others."""
+    failed = ran(calls("s0", "look", path="sea.md"), error="no such file")
+    assert await made(ORDER, failed, PAGE) == OTHER

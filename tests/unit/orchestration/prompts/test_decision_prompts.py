@@ -36,7 +36,6 @@ def test_an_empty_situation_costs_nothing() -> None:
 def test_an_empty_memory_is_named() -> None:
     """A model that sees no facts takes those of the examples for the person's, unless it reads that there are none."""
     assert situation_text(Situation(memory_seen=True)) == "Remembered: nothing yet"
-    assert situation_text(Situation(folder_seen=True)) == "Files: none yet"
     assert situation_text(Situation(memory_seen=True, more_facts=True)) == ""
 
 

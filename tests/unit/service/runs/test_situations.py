@@ -44,7 +44,7 @@ async def test_an_empty_folder_is_in_view() -> None:
     for folder, known in (("/folder", True), ("", False)):
         run = replace(RUN, request=replace(RUN.request, workspace=folder))
         seen = await situations(InMemoryMemory()).observe(run)
-        assert (seen.files, seen.shows_all_files) == ((), known)
+        assert (seen.files, seen.shows_all_files, seen.knows_all_files) == ((), False, known)
 
 
 async def test_more_than_is_shown_is_said() -> None:

@@ -25,8 +25,8 @@ PROMPTS = ORCHESTRATION / "prompts"  # text that models read
 ALLOWED = {
     # the keys of a tool call in JSON, as prompts and schemas define them
     "decision/forms/reading.py": {"tool", "arguments"},
-    # the beginning of a web address
-    "context/addresses.py": {"https"},
+    # what a web address begins with
+    "context/addresses.py": {"https", "localhost"},
     # the keys that other models' formats of tool calls use instead
     "repair/call_repair.py": {
         "steps",

@@ -312,11 +312,13 @@ class Decider:
     async def _to_change(
         self, snapshot: RunSnapshot, situation: Situation, offer: Offer, found: str, grant: Grant
     ) -> Offer | None:
-        """The offer for a change with what was found out, or beside it; None if only an answer is wanted. A question may name a file
-        that is missing, and nothing was found."""
+        """The offer for a change with what was found out, or beside it; None if only an answer is wanted: what was found in more than the
+        usual places, because the request names them, is one unless a change is surely wanted. A question may name a file that is missing, and
+        nothing was found."""
         subject = await self.subjects.of(self.llm, snapshot, situation, grant)
         makes_file = bool(found) and names_new_file(snapshot, situation)
-        if subject.wants_no_change and not makes_file:
+        gathered = bool(found) and self._results.places(executed(snapshot)) > _LOOKS
+        if (subject.wants_no_change or (gathered and not subject.is_order)) and not makes_file:
             return None
         # What is asked besides an order is answered from what the change leaves.
         if found and not subject.asks_too:

@@ -17,7 +17,7 @@ from aeond.domain.values import JsonValue
 from aeond.orchestration.decision.decider import Decider
 from tests.support.deciders import INTENT, PAGES, READS_ALL, Composing, Seen, WholeTool, decider_of, words
 from tests.support.judging import after_pass, ran
-from tests.support.strategy import LOOK, TEXT, calls, grant, registry, run_of, spec
+from tests.support.strategy import LOOK, STORE, TEXT, calls, grant, registry, run_of, spec
 
 FETCH = replace(
     spec("fetch", {"url": TEXT, "raw": {"type": "boolean"}}, ("url",), Effect.NET), page_address="url"
@@ -205,3 +205,25 @@ async def test_the_files_that_a_request_names_are_read_before_a_new_one_is_made(
         "notes/b.md",
         "list.txt",
     ]
+
+
+@pytest.mark.parametrize(("edits", "changed"), [(0.04, False), (0.3, True)])
+async def test_much_that_was_read_is_for_an_answer(edits: float, changed: bool) -> None:
+    """After files of a whole folder, the answer ends the run unless a change is surely wanted."""
+    keep = replace(STORE, for_existing="other")
+    rules = (
+        Rule(contains=INTENT, text="edit", likely=words(edit=edits, ask=0.9)),
+        Rule(contains="Say in one word what a request", text="do", likely=words(do=0.2, files=0.6)),
+        Rule(contains="from what is shown above it", text="All are red."),
+        Rule.model_validate({"json": {"store": {"key": "a", "value": "red"}}}),
+    )
+    tools = Registry()
+    for one in (READ, keep):
+        tools.register(WholeTool(one))
+    paths = tuple(path for path, _ in FOLDER.files)
+    decider, _ = decider_of(rules, tools, FOLDER, Composing({}, paths))
+    steps = [ran(calls(f"s{n}", "look", path=path), output="red") for n, path in enumerate(paths[:3])]
+    run = asking(after_pass(1, *steps), "go through my colours, which are they")
+    judged = (await decider.evaluate(run, grant(20))).value
+    assert bool(judged.actions) is changed
+    assert changed or judged.evaluation.final_output.startswith("All are red.")

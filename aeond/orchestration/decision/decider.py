@@ -246,8 +246,7 @@ class Decider:
             return ""
         if all(self.offers.looks(step.step.tool_call, (Effect.PURE,)) for step in steps):
             return await computed_reply(self.llm, snapshot, turns_of(steps, MAX_RESULT_CHARS), grant)
-        named = self.offers.names_all_seen(snapshot)
-        return await self._results.of(snapshot, situation, steps, grant, named=named)
+        return await self._results.of(snapshot, situation, steps, grant)
 
     async def _known(self, snapshot: RunSnapshot, situation: Situation, grant: Grant) -> str:
         """The answer from memory or general knowledge, after looks that showed none; "" if the model does not surely have one."""

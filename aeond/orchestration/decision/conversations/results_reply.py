@@ -46,7 +46,6 @@ REPLY_SECONDS: Final = 300.0
 _WORD_CHARS: Final = 4
 _NUMBER_CHARS: Final = 2
 _DOUBTFUL_FROM: Final = -3.0  # log-odds of NOT_SHOWN against any answer
-_DOUBTFUL_NAMED_FROM: Final = -2.0  # the same, where the request names all that was looked up
 _DOUBTFUL_UNSEEN_FROM: Final = -7.0  # the same, where nothing was looked up
 _DOUBTFUL_FACT_FROM: Final = -2.0  # the same, for an answer that has a remembered fact
 
@@ -83,24 +82,17 @@ class ResultsReply:
         return len(looks)
 
     async def of(
-        self,
-        run: RunSnapshot,
-        situation: Situation,
-        steps: Sequence[StepSnapshot],
-        grant: Grant,
-        *,
-        named: bool = False,
+        self, run: RunSnapshot, situation: Situation, steps: Sequence[StepSnapshot], grant: Grant
     ) -> str:
         """What `results_reply` returns for what was selected from a table in place of the table, and where that may not show the answer, for
-        the table, as far as it can be shown, for another call of the grant. Where the request has `named` the places of all results, the
-        answer may be more doubtful."""
+        the table, as far as it can be shown, for another call of the grant."""
         kept = self.informative(steps)
         selected = self.selected(steps)
-        reply = await self._reply(run, situation, selected, grant, named=named)
+        reply = await self._reply(run, situation, selected, grant)
         whole = [step for step in kept if not self._selects(step)]
         if reply != NOT_SHOWN or len(selected) == len(kept) or any(map(_is_long, whole)):
             return reply
-        return await self._reply(run, situation, whole, grant, named=named)
+        return await self._reply(run, situation, whole, grant)
 
     async def from_memory(self, run: RunSnapshot, situation: Situation, grant: Grant) -> str:
         """The answer from remembered facts and what was said before, for a call of the grant; "" if there is neither, or they may not
@@ -133,10 +125,8 @@ class ResultsReply:
         steps: Sequence[StepSnapshot],
         grant: Grant,
         *above: tuple[str, str],
-        named: bool = False,
     ) -> str:
-        limit = (lambda _reply: _DOUBTFUL_NAMED_FROM) if named else None
-        reply = await results_reply(self.llm, run, situation, steps, grant, above, limit)
+        reply = await results_reply(self.llm, run, situation, steps, grant, above)
         return corrected(reply, self.compute)
 
     def _selects(self, step: StepSnapshot) -> bool:

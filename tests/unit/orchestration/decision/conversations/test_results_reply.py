@@ -153,14 +153,6 @@ async def test_a_doubtful_answer_is_not_given() -> None:
     assert await answer(subject, asked(LOOKED)) == "Blue."
 
 
-async def test_a_named_file_is_believed_sooner() -> None:
-    """An answer from the one file that the request names may be more doubtful than one from a file that was only near."""
-    for odds, given in ((-2.5, True), (-1.5, False)):
-        subject, _ = decider("Blue.", reply_likely={"Blue": -0.1, "?": odds}, looks=True, refusal="No.")
-        named = asked(LOOKED, request="Which sails, says boat.txt?")
-        assert (await answer(subject, named) == "Blue.") is given
-
-
 @pytest.mark.parametrize(
     ("reply", "odds", "given"),
     [("Number 7.", -2.5, True), ("Number 7.", -1.5, False), ("Blue.", -2.5, False)],

@@ -179,7 +179,8 @@ class Decider:
             return await self._answered(whole, snapshot, situation, offer, found, grant)
         offer = changing or offer
         if reply == NOT_SHOWN and changing is None:
-            may_look = self._results.places(executed(snapshot)) < _LOOKS
+            # What is asked about a page stands nowhere else.
+            may_look = not pages_read and self._results.places(executed(snapshot)) < _LOOKS
             if may_look and not offer.has_others:
                 situation = await self.search.widened(snapshot, situation, grant)
             if may_look and (call := reading_of(snapshot, situation, offer)) is not None:
@@ -188,7 +189,8 @@ class Decider:
             may_look = may_look and bool(elsewhere.tools)
             # What a small model decides where nothing was shown was never right: it can only refuse.
             refuses = not may_look and not offer.has_others
-            if refuses and (known := await self._known(snapshot, situation, grant)):
+            knows = refuses and not pages_read
+            if knows and (known := await self._known(snapshot, situation, grant)):
                 return success(ended(snapshot, ANSWERED, known))
             if refuses and (refusal := await not_found_reply(self.llm, snapshot, situation, grant)):
                 return success(ended(snapshot, CANNOT, refusal))

@@ -105,6 +105,31 @@ async def test_a_page_that_cannot_be_read_ends_the_run() -> None:
     assert judged.evaluation.final_output == "Nothing to do."
 
 
+async def test_what_a_page_does_not_show_is_not_looked_for_elsewhere() -> None:
+    """A question about a page that does not answer it is refused, without a look into files and without an answer from general knowledge."""
+    tools = registry(FETCH)
+    tools.register(WholeTool(replace(LOOK, candidates=("path",))))
+    decider, llm = decider_of(
+        (
+            Rule(contains=PAGES, text="content", likely={"content": -0.1}),
+            Rule(contains="Say in one word", text="files", likely=words(files=0.9)),
+            Rule(contains="from what is shown above it", text="?"),
+            Rule(contains="from general knowledge alone", text="Nine", likely={"Nine": -0.01}),
+            Rule(contains="looked for and not found", text="https://a.example does not say it."),
+        ),
+        tools,
+        Situation(files=(("a.txt", "Ida"),), nearest=("a.txt",)),
+        Composing({}, ("a.txt",)),
+    )
+    run = asking(
+        after_pass(1, fetched(1, "https://a.example", output="red")), "When does https://a.example open?"
+    )
+    judged = (await decider.evaluate(run, grant(20))).value
+    assert not judged.actions
+    assert judged.evaluation.final_output == "https://a.example does not say it."
+    assert "Looked at: https://a.example\n" in str(llm.requests[-1].messages[-1].content)
+
+
 async def test_an_address_alone_is_not_read() -> None:
     """A page whose content is not needed is not read, and none for what is to be remembered."""
     assert await first_call(reading(-2.0), asking(run_of(), f"put {FIRST} on the list")) is None

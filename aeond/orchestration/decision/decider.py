@@ -19,6 +19,7 @@ from aeond.domain.runs.situations import Situation
 from aeond.domain.tools import Effect, Recovery, ToolCall
 from aeond.frozen import frozen
 from aeond.orchestration.answer.equations import Computes, computes_nothing
+from aeond.orchestration.context.addresses import addresses_in
 from aeond.orchestration.context.file_search import FileSearch
 from aeond.orchestration.context.new_files import names_new_file
 from aeond.orchestration.decision.conversations.composing import Composer
@@ -142,7 +143,8 @@ class Decider:
         if unread := await self._first_action.unread_pages(snapshot, situation, grant):
             return success(ended(snapshot, CANNOT, unread))
         pages_read = self._redirection.possible and bool(self.offers.page_steps(snapshot))
-        if pages_read:
+        asks_pages = self._redirection.possible and is_unrestricted(snapshot)
+        if pages_read or (asks_pages and addresses_in(snapshot.text)):
             offer = offer.without_pages()
         elif self._redirection.possible:
             offer = offer_in_view(snapshot, situation, offer)
@@ -248,7 +250,8 @@ class Decider:
             return ""
         if all(self.offers.looks(step.step.tool_call, (Effect.PURE,)) for step in steps):
             return await computed_reply(self.llm, snapshot, turns_of(steps, MAX_RESULT_CHARS), grant)
-        return await self._results.of(snapshot, situation, steps, grant)
+        of_pages = bool(self.offers.page_steps(snapshot))
+        return await self._results.of(snapshot, situation, steps, grant, of_pages=of_pages)
 
     async def _known(self, snapshot: RunSnapshot, situation: Situation, grant: Grant) -> str:
         """The answer from memory or general knowledge, after looks that showed none; "" if the model does not surely have one."""

@@ -12,7 +12,7 @@ from aeond.domain.runs.run import RunSnapshot
 from aeond.domain.runs.situations import Situation
 from aeond.domain.tools import Effect, ToolCall
 from aeond.frozen import frozen
-from aeond.orchestration.context.addresses import may_have_address
+from aeond.orchestration.context.addresses import addresses_in, may_have_address
 from aeond.orchestration.context.new_files import named_folder, names_new_file
 from aeond.orchestration.decision.conversations.fitting import FittingTools
 from aeond.orchestration.decision.conversations.knowledge import general_reply
@@ -83,6 +83,8 @@ class FirstAction:
         if pages := await self.page_calls(snapshot, situation, offer, grant):
             return success(CallTool(pages[0]))
         offer = offer_in_view(snapshot, situation, offer)
+        if is_unrestricted(snapshot) and addresses_in(snapshot.text):
+            offer = offer.without_pages()  # their content is not needed
         fitting = await self.fitting_tool(snapshot, offer, grant)
         if (tool := offer.tool(fitting)) is not None:
             validator = self.action.composer.validator

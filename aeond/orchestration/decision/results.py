@@ -62,7 +62,10 @@ def repetition(decision: Decision | None, run: RunSnapshot, offer: Offer) -> Too
         made = step.step.tool_call
         if made is not None and (made.tool, made.arguments) == (call.tool, call.arguments):
             return call
-        if made is not None and step.state is StepState.SUCCEEDED and _changes_again(call, made, spec):
+        done = made if step.state is StepState.SUCCEEDED else None
+        if done is not None and (
+            _changes_again(call, done, spec) or _changes_new_file(call, done, spec, offer.tool(done.tool))
+        ):
             return call
         if step.state is StepState.SUCCEEDED and step.recovery is not Recovery.RERUN:
             return None
@@ -77,6 +80,14 @@ def _changes_again(call: ToolCall, made: ToolCall, spec: ToolSpec | None) -> boo
         {k: v for k, v in one.arguments.items() if k not in spec.composed} for one in (call, made)
     )
     return bool(of_call) and of_call == of_made
+
+
+def _changes_new_file(call: ToolCall, made: ToolCall, spec: ToolSpec | None, maker: ToolSpec | None) -> bool:
+    """Whether the call would write more into the file that a call has just made."""
+    if spec is None or maker is None or not maker.new_text or spec.effect not in FILE_CHANGES:
+        return False
+    path = made.arguments.get(maker.new_name)
+    return bool(spec.composed) and any(call.arguments.get(name) == path for name in spec.only_existing)
 
 
 def going_on(run: RunSnapshot, *calls: ToolCall) -> Judgement:

@@ -46,6 +46,7 @@ REPLY_SECONDS: Final = 300.0
 _WORD_CHARS: Final = 4
 _NUMBER_CHARS: Final = 2
 _DOUBTFUL_FROM: Final = -3.0  # log-odds of NOT_SHOWN against any answer
+_DOUBTFUL_PAGE_FROM: Final = -2.5  # the same, for pages that the request names
 _DOUBTFUL_UNSEEN_FROM: Final = -7.0  # the same, where nothing was looked up
 _DOUBTFUL_FACT_FROM: Final = -2.0  # the same, for an answer that has a remembered fact
 
@@ -82,17 +83,24 @@ class ResultsReply:
         return len(looks)
 
     async def of(
-        self, run: RunSnapshot, situation: Situation, steps: Sequence[StepSnapshot], grant: Grant
+        self,
+        run: RunSnapshot,
+        situation: Situation,
+        steps: Sequence[StepSnapshot],
+        grant: Grant,
+        *,
+        of_pages: bool = False,
     ) -> str:
         """What `results_reply` returns for what was selected from a table in place of the table, and where that may not show the answer, for
-        the table, as far as it can be shown, for another call of the grant."""
+        the table, as far as it can be shown, for another call of the grant. `of_pages` says that the request names pages that were read: an
+        answer from them may be more doubtful."""
         kept = self.informative(steps)
         selected = self.selected(steps)
-        reply = await self._reply(run, situation, selected, grant)
+        reply = await self._reply(run, situation, selected, grant, of_pages=of_pages)
         whole = [step for step in kept if not self._selects(step)]
         if reply != NOT_SHOWN or len(selected) == len(kept) or any(map(_is_long, whole)):
             return reply
-        return await self._reply(run, situation, whole, grant)
+        return await self._reply(run, situation, whole, grant, of_pages=of_pages)
 
     async def from_memory(self, run: RunSnapshot, situation: Situation, grant: Grant) -> str:
         """The answer from remembered facts and what was said before, for a call of the grant; "" if there is neither, or they may not
@@ -125,8 +133,10 @@ class ResultsReply:
         steps: Sequence[StepSnapshot],
         grant: Grant,
         *above: tuple[str, str],
+        of_pages: bool = False,
     ) -> str:
-        reply = await results_reply(self.llm, run, situation, steps, grant, above)
+        limit = (lambda _reply: _DOUBTFUL_PAGE_FROM) if of_pages else None
+        reply = await results_reply(self.llm, run, situation, steps, grant, above, limit)
         return corrected(reply, self.compute)
 
     def _selects(self, step: StepSnapshot) -> bool:

@@ -105,6 +105,25 @@ async def test_a_page_that_cannot_be_read_ends_the_run() -> None:
     assert judged.evaluation.final_output == "Nothing to do."
 
 
+@pytest.mark.parametrize(("odds", "answered"), [(-2.8, True), (-2.2, False)])
+async def test_a_page_that_a_request_names_is_believed_sooner(odds: float, answered: bool) -> None:
+    """An answer from a page that the request names may be more doubtful than one from a file that was only near."""
+    decider, _ = decider_of(
+        (
+            Rule(contains=PAGES, text="content", likely={"content": -0.1}),
+            Rule(contains="Say in one word", text="files", likely=words(files=0.9)),
+            Rule(contains="from what is shown above it", text="At nine.", likely={"At": -0.01, "?": odds}),
+            Rule(contains="looked for and not found", text="It does not say it."),
+        ),
+        registry(FETCH),
+    )
+    run = asking(
+        after_pass(1, fetched(1, "https://a.example", output="red")), "When does https://a.example open?"
+    )
+    judged = (await decider.evaluate(run, grant(20))).value
+    assert judged.evaluation.final_output == ("At nine." if answered else "It does not say it.")
+
+
 async def test_what_a_page_does_not_show_is_not_looked_for_elsewhere() -> None:
     """A question about a page that does not answer it is refused, without a look into files and without an answer from general knowledge."""
     tools = registry(FETCH)
@@ -131,8 +150,11 @@ async def test_what_a_page_does_not_show_is_not_looked_for_elsewhere() -> None:
 
 
 async def test_an_address_alone_is_not_read() -> None:
-    """A page whose content is not needed is not read, and none for what is to be remembered."""
-    assert await first_call(reading(-2.0), asking(run_of(), f"put {FIRST} on the list")) is None
+    """A page whose content is not needed is not read, nor is the tool for it offered, and none is read for what is to be remembered."""
+    decider = reading(-2.0)
+    assert await first_call(decider, asking(run_of(), f"put {FIRST} on the list")) is None
+    assert isinstance(decider.llm, ScriptedLLM)
+    assert not any("fetch" in str(one.schema) for one in decider.llm.requests)
     assert (
         await first_call(
             reading(2.0, do=0.9, tell=0.97), asking(run_of(), f"From now on my page is {FIRST}.")

@@ -181,7 +181,7 @@ class Decider:
             return await self._answered(whole, snapshot, situation, offer, found, grant)
         offer = changing or offer
         if reply == NOT_SHOWN and changing is None:
-            # What is asked about a page stands nowhere else.
+            # A question about a page is answered nowhere else.
             may_look = not pages_read and self._results.places(executed(snapshot)) < _LOOKS
             if may_look and not offer.has_others:
                 situation = await self.search.widened(snapshot, situation, grant)
@@ -303,7 +303,7 @@ class Decider:
         self, snapshot: RunSnapshot, situation: Situation, offer: Offer, reply: str, grant: Grant
     ) -> ToolCall | None:
         """The call that makes the new file for which a run has looked, with what was replied from the results; None for a question, and
-        where the reply says that what is needed may not be shown, unless the request names all that was read."""
+        where the reply says that nothing is shown, unless the request names all that was read."""
         subject = await self.subjects.of(self.llm, snapshot, situation, grant)
         if subject.wants_no_change or (reply == NOT_SHOWN and not self.offers.names_all_seen(snapshot)):
             return None
@@ -316,8 +316,8 @@ class Decider:
     async def _to_change(
         self, snapshot: RunSnapshot, situation: Situation, offer: Offer, found: str, grant: Grant
     ) -> Offer | None:
-        """The offer for a change with what was found out, or beside it; None if only an answer is wanted: what was found in more than the
-        usual places, because the request names them, is one unless a change is surely wanted. A question may name a file that is missing, and
+        """The offer for a change with what was found out, or beside it; None if only an answer is wanted: findings in more than the
+        usual places, because the request names them, are one unless a change is surely wanted. A question may name a file that is missing, and
         nothing was found."""
         subject = await self.subjects.of(self.llm, snapshot, situation, grant)
         makes_file = bool(found) and names_new_file(snapshot, situation)

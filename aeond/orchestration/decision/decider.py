@@ -19,7 +19,6 @@ from aeond.domain.runs.situations import Situation
 from aeond.domain.tools import Effect, Recovery, ToolCall
 from aeond.frozen import frozen
 from aeond.orchestration.answer.equations import Computes, computes_nothing
-from aeond.orchestration.context.addresses import addresses_in
 from aeond.orchestration.context.file_search import FileSearch
 from aeond.orchestration.context.new_files import names_new_file
 from aeond.orchestration.decision.conversations.composing import Composer
@@ -143,10 +142,7 @@ class Decider:
         if unread := await self._first_action.unread_pages(snapshot, situation, grant):
             return success(ended(snapshot, CANNOT, unread))
         pages_read = self._redirection.possible and bool(self.offers.page_steps(snapshot))
-        asks_pages = self._redirection.possible and is_unrestricted(snapshot)
-        if pages_read or (asks_pages and addresses_in(snapshot.text)):
-            offer = offer.without_pages()
-        elif self._redirection.possible:
+        if self._redirection.possible:
             offer = offer_in_view(snapshot, situation, offer)
         fitting = await self._first_action.fitting_tool(snapshot, offer, grant)
         rest = self.fitting.rest(snapshot) if offer.tool(fitting) is not None else None

@@ -39,7 +39,10 @@ def is_unrestricted(run: RunSnapshot) -> bool:
 
 
 def offer_in_view(run: RunSnapshot, situation: Situation, offer: Offer) -> Offer:
-    """The offer, without tools that read pages where nothing in view but names of files may be the address of one."""
+    """The offer, without tools that read pages where nothing in view but names of files may be the address of one, and where the request has
+    addresses itself: those pages were read, or their content is not needed."""
+    if is_unrestricted(run) and addresses_in(run.text):
+        return offer.without_pages()
     lines = [line for _, line in (*situation.files, *situation.lines)]
     results = [result_of(step) for step in executed(run)]
     seen = "\n".join([run.text, run.context, facts_text(situation), *lines, *results])
@@ -83,8 +86,6 @@ class FirstAction:
         if pages := await self.page_calls(snapshot, situation, offer, grant):
             return success(CallTool(pages[0]))
         offer = offer_in_view(snapshot, situation, offer)
-        if is_unrestricted(snapshot) and addresses_in(snapshot.text):
-            offer = offer.without_pages()  # their content is not needed
         fitting = await self.fitting_tool(snapshot, offer, grant)
         if (tool := offer.tool(fitting)) is not None:
             validator = self.action.composer.validator

@@ -21,8 +21,9 @@ from aeond_client.records.judgements import Question
 from aeond_client.records.runs import Plan, RunState, RunSummary, StepState
 from aeond_client.records.tools import RecordedEffect
 from tests.page.conftest import Tab
-from tests.support.page_acts import armed, badge, show
-from tests.support.page_states import LONG, LONG_STEPS, StatesClient, runs
+from tests.support.page_acts import armed, badge, show, until
+from tests.support.page_runs import LONG, LONG_STEPS, runs
+from tests.support.page_states import StatesClient
 
 CHANGE = RecordedEffect("file.changed", "report.md")
 
@@ -142,8 +143,7 @@ def test_each_run_keeps_its_own_draft(page: Any, states: StatesClient) -> None:
     field = page.locator("#prompt")
     show(page, "done")
     page.get_by_label("Follow-up request").fill("for the first\nin two lines")
-    lines = "(area) => area.getBoundingClientRect().height > 45"
-    page.wait_for_function(f"() => ({lines})(document.getElementById('prompt'))")
+    until(page, "() => document.getElementById('prompt').getBoundingClientRect().height > 45")
     show(page, "cancelled")
     badge(page, "Cancelled")
     assert field.input_value() == ""

@@ -7,8 +7,9 @@ import pytest
 from aeon_web.access import Access
 from aeond_client.records.runs import RunState, RunSummary
 from tests.page.conftest import Tab
-from tests.support.page_acts import armed, badge, run_of, show
-from tests.support.page_states import TEXT, StatesClient
+from tests.support.page_acts import armed, badge, run_of, show, until
+from tests.support.page_runs import TEXT
+from tests.support.page_states import StatesClient
 
 # Holds the next reply to the call that a test names in `holding`, until the test calls `release`.
 HOLDABLE = """
@@ -31,6 +32,9 @@ RELEASE = """async () => {
   await new Promise(requestAnimationFrame);
 }"""
 
+# The page is drawn as of the event that the slider is at: until then its button forks after another one.
+SETTLED = "() => { const at = document.getElementById('position'); return at.value === at.dataset.value; }"
+
 
 @pytest.fixture
 def page(pictured: Access, tab: Tab) -> Any:
@@ -48,7 +52,7 @@ def press_and_leave(page: Any, call: str, button: str, other: str, *keys: str) -
     """
     page.evaluate("call => { holding = call }", call)
     page.get_by_role("button", name=button).press("Enter")
-    page.wait_for_function("() => release !== null")
+    until(page, "() => release !== null")
     for key in keys:
         page.keyboard.press(key)
     show(page, other)
@@ -151,11 +155,12 @@ def test_a_fork_that_is_tried_again_is_the_same(page: Any, states: StatesClient)
         badge(page, "Running")
         page.keyboard.press("Control+j")
         page.locator("#position").press(position)
+        until(page, SETTLED)
         page.get_by_role("button", name="Fork after event").press("Enter")
         if states.failing:
             page.get_by_text("fork_run failed.").wait_for()
         else:
-            page.wait_for_function("location.hash === '#run=fork'")
+            until(page, "() => location.hash === '#run=fork'")
     ids = [given["request_id"] for name, given in states.calls if name == "fork_run"]
     assert ids[0] == ids[1]
     assert len(set(ids)) == 3

@@ -23,6 +23,7 @@ from tests.support.page_acts import (
     overwriting,
     run_of,
     show,
+    until,
 )
 from tests.support.popup_script import ANSWER, FOLLOW_UP, GATE, NOTE, NOTED, QUESTION, asking
 from tests.support.stages import Stage
@@ -293,7 +294,7 @@ def test_no_event_is_lost_or_doubled_when_the_page_is_cut_off(
     for _ in range(2):
         opened = page.evaluate("streams")
         page.evaluate("breakStream()")
-        page.wait_for_function("before => streams > before", arg=opened)
+        until(page, "before => streams > before", opened)
     gate.open()
     badge(page, "Done")
     with Client(stage.socket) as client:

@@ -5,10 +5,21 @@ from typing import Any
 
 from aeond_client import RunOptions
 from aeond_client.records.runs import Plan, PlanStep
+from tests.support.browser import DEADLINE_MS
 
 REPORT = "report.txt"
 BEFORE = "12 failures\n"
 AFTER = "all is well\n"
+# Playwright's own wait_for_function makes a script from a string at each look, which the page's rules forbid: it works only
+# where the first look, which they allow, is enough.
+_LOOK_AT_EACH_FRAME = """async ([condition, arg, limit]) => {
+  const holds = globalThis.eval(`(${condition})`);
+  const end = performance.now() + limit;
+  while (!holds(arg)) {
+    if (performance.now() > end) throw new Error(`still not so: ${condition}`);
+    await new Promise(requestAnimationFrame);
+  }
+}"""
 
 
 def ask(page: Any, text: str) -> None:
@@ -25,6 +36,11 @@ def show(page: Any, run_id: str) -> None:
 def badge(page: Any, words: str) -> None:
     """Waits until the stage of the run is shown with these words."""
     page.locator(".badge").get_by_text(words).wait_for()
+
+
+def until(page: Any, condition: str, arg: Any = None) -> None:
+    """Waits until a function of the page, given as its script, returns something true for `arg`."""
+    page.evaluate(_LOOK_AT_EACH_FRAME, [condition, arg, DEADLINE_MS])
 
 
 def armed(page: Any) -> None:

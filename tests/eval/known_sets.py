@@ -37,7 +37,10 @@ SETS: Final = (
     EvalSet("bfcl", 0.85, judge_bfcl),
     EvalSet("subtasks", 0.90, judge_subtasks),
     EvalSet("reach", 0.70, partial(judge_scenarios, LIBRARY)),
-    EvalSet("strangers_pages", 0.0, partial(judge_scenarios, STRANGER_SCENARIOS)),
+    *(
+        EvalSet(f"strangers_{path.stem}", 0.0, partial(judge_scenarios, path))
+        for path in sorted(STRANGER_SCENARIOS.glob("*.toml"))
+    ),
     EvalSet("simple", 0.0, judge_simple),  # what anyone might ask, to the daemon and in a plain chat
     EvalSet("hard", 0.0, judge_hard),
     # Of changes of files, on which ADR 0091 and ADR 0093 were found.

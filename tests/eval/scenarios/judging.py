@@ -21,13 +21,13 @@ HANDS: Final = (
 LEAST_RUN_SECONDS: Final = 1_800.0  # on a busy machine a run is slow, and not wrong
 
 
-async def judge_scenarios(folder: Path, subject: Subject, terms: Terms, on_verdict: OnVerdict) -> None:
-    """Every scenario of the folder that the terms leave, one after the other."""
+async def judge_scenarios(place: Path, subject: Subject, terms: Terms, on_verdict: OnVerdict) -> None:
+    """Every scenario of a file or a folder that the terms leave, one after the other."""
     tools = subject.config.tools.model_copy(update={"hands": HANDS})
     equipped = replace(subject, config=subject.config.model_copy(update={"tools": tools}))
     patient = replace(terms, wall_seconds=max(terms.wall_seconds, LEAST_RUN_SECONDS))
     for one in terms.sample(
-        [s for s in read_scenarios(folder) if terms.admit(s.says, held=False, group=s.group)]
+        [s for s in read_scenarios(place) if terms.admit(s.says, held=False, group=s.group)]
     ):
         on_verdict(await judged(equipped, one, patient))
 

@@ -37,11 +37,11 @@ class Scenario(Case):
         return Placed(case, self.language, workspace=self.given, repository=self.repository)
 
 
-def read_scenarios(folder: Path = LIBRARY) -> tuple[Scenario, ...]:
-    """All scenarios of the files in a folder, one kind after the other."""
+def read_scenarios(place: Path = LIBRARY) -> tuple[Scenario, ...]:
+    """All scenarios of a file, or of the files in a folder, one kind after the other."""
     return tuple(
         Scenario.model_validate(entry)
-        for path in sorted(folder.glob("*.toml"))
+        for path in (sorted(place.glob("*.toml")) if place.is_dir() else [place])
         for entry in tomllib.loads(path.read_text("utf-8"))["case"]
     )
 

@@ -23,6 +23,7 @@ from tests.support.browser import (
 )
 from tests.support.daemon_process import DaemonProcess, daemon_folder
 from tests.support.ledgers import Gate
+from tests.support.page_shows import Servers, servers
 from tests.support.page_states import StatesClient
 from tests.support.popup_script import script_with_gate
 from tests.support.repository import ROOT
@@ -165,3 +166,10 @@ def pictured(states: StatesClient) -> Iterator[Access]:
     """A server whose runs are in the states of tests/support/page_states.py."""
     with listening() as daemon, page_server(daemon, states) as access:
         yield access
+
+
+@pytest.fixture(scope="module")
+def using() -> Iterator[Servers]:
+    """The servers that deliver every state of tests/support/page_shows.py."""
+    with servers() as made:
+        yield made

@@ -28,7 +28,7 @@ from aeond_client.records.judgements import ApprovalRequest, CallPreview, Questi
 from aeond_client.records.runs import Answer, Plan, PlanStep, RunState, StepState
 from aeond_client.records.tools import RecordedEffect, ToolCall
 from tests.page.conftest import Tab
-from tests.support.browser import DEADLINE_SECONDS
+from tests.support.browser import DEADLINE_SECONDS, FOREIGN_HOST
 from tests.support.page_states import StatesClient
 
 Headers = Mapping[str, str]
@@ -247,6 +247,32 @@ def test_another_site_in_the_same_browser_can_do_nothing(
     assert states.calls == []
     assert received
     assert all("Cookie" not in headers and KEY_HEADER not in headers for headers in received)
+
+
+# The statuses of a call, of the page, and of the exchange of a link's token, all of the same origin as who asks.
+ASK = """async (token) => {
+  const post = (body) => ({ method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) });
+  const tries = [["/api/get_status", post({})], ["/", {}], ["/api/begin", post({ token })]];
+  return Promise.all(tries.map(([path, one]) => fetch(path, one).then((reply) => reply.status)));
+}"""
+
+
+def test_a_page_under_a_foreign_name_of_this_machine_can_do_nothing(
+    pictured: Access, states: StatesClient, tab: Tab
+) -> None:
+    """A page of another site whose name was rebound to the loopback address gets nothing from the server but an error, not
+    even for the token of a link, which stays valid.
+    """
+    foreign = f"http://{FOREIGN_HOST}:{port_of(pictured)}"
+    link = pictured.new_link()
+    # Without the rules that come with the error, as if the page had come from the other site before its name was rebound.
+    page = tab(foreign, bypass_csp=True)
+    assert page.evaluate("location.origin") == foreign
+    assert (page.locator("body").inner_text().count("WRONG_HOST"), page.locator("script").count()) == (1, 0)
+    assert page.evaluate(ASK, link.rpartition("=")[2]) == [421, 421, 421]
+    assert states.calls == []
+    page.goto(link)
+    page.get_by_text("aeond ").wait_for()
 
 
 def test_the_token_leaves_the_address_and_the_history(pictured: Access, tab: Tab) -> None:

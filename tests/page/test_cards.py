@@ -22,7 +22,8 @@ from aeond_client.records.tools import ToolCall
 from tests.page.conftest import Tab
 from tests.support.effect_cases import EFFECT_CASES
 from tests.support.page_acts import armed, show
-from tests.support.page_states import LONG, Item, StatesClient
+from tests.support.page_runs import LONG, Item
+from tests.support.page_states import StatesClient
 
 # Lets a test hold the half second after which keys on a card count, and end it.
 HOLDABLE = """

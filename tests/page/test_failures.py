@@ -182,3 +182,17 @@ def test_a_request_below_a_run_without_conversation_is_called_new(page: Any, sta
     page.get_by_label("New request").wait_for()
     page.get_by_text("knows nothing of this run").wait_for()
     assert page.get_by_label("Follow-up request").count() == 0
+
+
+def test_a_run_that_does_not_exist_is_explained(page: Any) -> None:
+    """A run that the daemon does not have is named with the reason, and cannot be stopped: the reason stays."""
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url.rpartition("/")[2]))
+    show(page, "elsewhere")
+    badge(page, "Not available")
+    page.keyboard.press("Control+.")
+    page.get_by_text("Run 'elsewhere' does not exist: list the runs").wait_for()
+    assert page.get_by_role("button", name="Stop").count() == 0
+    page.get_by_role("heading", name="Run here").wait_for()
+    assert "stream" in asked
+    assert "cancel_run" not in asked

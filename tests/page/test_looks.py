@@ -1,6 +1,6 @@
 """Every state of the page: axe-core, contrast, keyboard, motion and small screens."""
 
-from collections.abc import Iterable
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -17,16 +17,17 @@ from aeond_client.events import (
 )
 from aeond_client.records.runs import Plan, PlanStep, RunState, StepState
 from tests.page.conftest import Tab
-from tests.support.browser import page_server
-from tests.support.page_pictures import states as every_state
-from tests.support.page_states import TEXT, StatesClient
+from tests.support.page_runs import TEXT
+from tests.support.page_shows import DRAWN, Servers, show
+from tests.support.page_shows import states as every_state
+from tests.support.page_states import StatesClient
 
 # Rules of axe-core: WCAG 2.2 A and AA, contrast among them, and its own good practice.
 RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 
 STATES = every_state()
-# These need another daemon or another screen, and have tests of their own.
-ELSEWHERE = {"offline", "disconnected", "no-session", "starting", "small"}
+# Widths of small screens, the largest first.
+WIDTHS = (700, 360, 320)
 
 
 def open_state(page: Any, name: str) -> None:
@@ -43,10 +44,10 @@ def open_state(page: Any, name: str) -> None:
         act(page)
 
 
-def violations(page: Any, axe: str, rules: list[str]) -> list[str]:
+def violations(page: Any, axe: str) -> list[str]:
     """Violations that axe-core finds in the page as it is now."""
     page.evaluate(axe)
-    found = page.evaluate("rules => axe.run(document, { runOnly: rules })", rules)
+    found = page.evaluate("rules => axe.run(document, { runOnly: rules })", RULES)
     return [
         f"{rule['id']}: {node['target']} {node['failureSummary']}"
         for rule in found["violations"]
@@ -54,70 +55,38 @@ def violations(page: Any, axe: str, rules: list[str]) -> list[str]:
     ]
 
 
-def faults_of(page: Any, axe: str, names: Iterable[str], rules: list[str]) -> dict[str, list[str]]:
-    """The violations in each of these states, shown one after the other."""
-    page.get_by_text("aeond 0.1.0").wait_for()
-    found = {}
-    for name in names:
-        open_state(page, name)
-        found[name] = violations(page, axe, rules)
-    return {name: faults for name, faults in found.items() if faults}
+@pytest.fixture(scope="module", params=STATES)
+def shown(request: pytest.FixtureRequest, browser: Any, using: Servers) -> Iterator[Any]:
+    """A page in each state, one after the other; axe-core is a script that the page's rules forbid."""
+    page = show(browser, request.param, scheme="light", scale=1, using=using, bypass_csp=True)
+    yield page
+    page.context.close()
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_every_state_is_accessible(pictured: Access, tab: Tab, axe: str, scheme: str) -> None:
+def test_every_state_is_accessible(shown: Any, axe: str) -> None:
     """No state violates a rule of WCAG 2.2 AA, in either colour scheme: names, roles, order and contrast."""
-    page = tab(pictured.new_link(), color_scheme=scheme, bypass_csp=True)
-    assert faults_of(page, axe, (name for name in STATES if name not in ELSEWHERE), RULES) == {}
+    for scheme in ("light", "dark"):
+        shown.emulate_media(color_scheme=scheme)
+        assert violations(shown, axe) == []
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_the_page_without_a_daemon_is_accessible(tab: Tab, axe: str, scheme: str) -> None:
-    """The states without a daemon, without a session and without the page's server violate no rule either."""
-    with page_server("/nonexistent/aeond.sock", StatesClient(up=False)) as access:
-        page = tab(access.new_link(), color_scheme=scheme, bypass_csp=True)
-        page.get_by_text("No daemon is listening").wait_for()
-        open_state(page, "offline")
-        assert violations(page, axe, RULES) == []
-        stranger = tab(access.origin, color_scheme=scheme, bypass_csp=True)
-        stranger.get_by_text("needs a new link").wait_for()
-        assert violations(stranger, axe, RULES) == []
-    page.get_by_text("The page's server has ended.").wait_for()
-    assert violations(page, axe, RULES) == []
+def test_nothing_is_cut_off_on_small_screens(shown: Any) -> None:
+    """On small screens no state scrolls sideways, and every button lies within the screen."""
+    outside = "all => all.filter((one) => one.getBoundingClientRect().right > innerWidth).length"
+    for width in WIDTHS:
+        shown.set_viewport_size({"width": width, "height": 640})
+        shown.evaluate(DRAWN)
+        assert shown.evaluate("document.documentElement.scrollWidth") <= width
+        assert shown.locator("button:visible").evaluate_all(outside) == 0
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_a_small_screen_is_accessible(pictured: Access, tab: Tab, axe: str, scheme: str) -> None:
-    """An approval on the screen of a telephone violates no rule either."""
-    page = tab(
-        pictured.new_link(), color_scheme=scheme, bypass_csp=True, viewport={"width": 390, "height": 720}
-    )
-    assert faults_of(page, axe, ["small"], RULES) == {}
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_a_starting_daemon_is_announced(
-    pictured: Access, states: StatesClient, tab: Tab, axe: str, scheme: str
-) -> None:
-    """While the daemon starts the page says so without violating a rule, and shows when it is ready."""
+def test_a_starting_daemon_is_announced(pictured: Access, states: StatesClient, tab: Tab) -> None:
+    """While the daemon starts the page says so, and shows when it is ready."""
     states.state = "starting"
-    page = tab(pictured.new_link(), color_scheme=scheme, bypass_csp=True)
+    page = tab(pictured.new_link())
     page.get_by_text("Requests are accepted and wait. The model is loading.").wait_for()
-    assert violations(page, axe, RULES) == []
     states.state = "ready"
     page.locator(".notice").wait_for(state="detached")
-
-
-@pytest.mark.parametrize("width", [320, 360, 700])
-def test_nothing_is_cut_off_on_small_screens(pictured: Access, tab: Tab, width: int) -> None:
-    """On a screen of this width no state scrolls sideways, and every button lies within it."""
-    page = tab(pictured.new_link(), viewport={"width": width, "height": 640})
-    page.get_by_text("aeond 0.1.0").wait_for()
-    for name in ("prompt", "running", "approval", "choice", "decision", "fork", "done", "journal"):
-        open_state(page, name)
-        assert page.evaluate("document.documentElement.scrollWidth") <= width, name
-        outside = "all => all.filter((one) => one.getBoundingClientRect().right > innerWidth).length"
-        assert page.locator("button:visible").evaluate_all(outside) == 0, name
 
 
 def test_the_keyboard_reaches_everything(pictured: Access, tab: Tab) -> None:

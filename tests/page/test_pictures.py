@@ -1,7 +1,6 @@
 """The pictures of the page in docs/pictures."""
 
 import os
-from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
@@ -13,17 +12,12 @@ pytest.importorskip("PySide6.QtGui", reason="Qt is not installed here", exc_type
 from PySide6.QtGui import QImage
 
 from tests.support.compared_pictures import check_picture
-from tests.support.page_pictures import FOLDER, SCHEMES, Servers, servers, show, states, taken
+from tests.support.page_pictures import FOLDER, SCHEMES, taken
+from tests.support.page_shows import Servers, show, states
 
 # The badge with the state of a run is 0.08 % of the smallest picture that has one.
 MOST_SHARE = 0.0005
 DEADLINE_SECONDS = 10.0
-
-
-@pytest.fixture(scope="module")
-def using() -> Iterator[Servers]:
-    with servers() as made:
-        yield made
 
 
 @pytest.mark.parametrize("name", states())

@@ -21,8 +21,16 @@ if TYPE_CHECKING:
 DEADLINE_SECONDS = 60.0
 DEADLINE_MS = 1_000 * DEADLINE_SECONDS
 _PROGRAMS = ("chromium", "npm")
+# A name that leads to this machine, as the name of another site does after DNS rebinding.
+FOREIGN_HOST = "evil.example"
 # A fixed set of switches: no sandbox, because the tests run as root, and fonts that look the same on every machine.
-_SWITCHES = ("--no-sandbox", "--font-render-hinting=none", "--disable-lcd-text", "--hide-scrollbars")
+_SWITCHES = (
+    "--no-sandbox",
+    "--font-render-hinting=none",
+    "--disable-lcd-text",
+    "--hide-scrollbars",
+    f"--host-resolver-rules=MAP {FOREIGN_HOST} 127.0.0.1",
+)
 
 
 def what_is_missing() -> str:

@@ -17,7 +17,7 @@ const app = {
   // under the ids of their runs, of answers under the keys of their cards, and of forks under their runs and events.
   drafts: JSON.parse(sessionStorage.getItem(DRAFTS) ?? "{}"),
   view: null, link: null, lost: null, status: null, runs: null, sessions: null, listProblem: "", conversation: [], sidebar: innerWidth >= 1180, list: "runs", filter: "",
-  tab: "run", chosen: "", at: null, eventFilter: "", busy: new Set(), undo: null, replay: null, note: "", sending: null, opening: "", copied: false, missing: false,
+  tab: "run", chosen: "", at: null, eventFilter: "", busy: new Set(), undo: null, replay: null, note: "", sending: null, opening: "", copied: false, missing: "",
 };
 const root = document.getElementById("app");
 const keysDialog = document.createElement("dialog");
@@ -79,7 +79,7 @@ function receive(name, data) {
   }
   app.lost = null;
   if (name === "link") linked(data);
-  else if (name === "problem") Object.assign(app, { note: data.message, missing: true });
+  else if (name === "problem") app.missing = data.message;
   else if (name === "event" && app.view.apply(data)) arrived(data);
   redraw();
 }
@@ -140,7 +140,7 @@ const refresh = () => {
 
 function show(runId, inHistory = true) {
   stream?.close();
-  Object.assign(app, { view: runId ? new RunView(runId) : null, conversation: [], tab: "run", chosen: "", at: null, eventFilter: "", undo: null, replay: null, note: "", opening: "", copied: false, missing: false });
+  Object.assign(app, { view: runId ? new RunView(runId) : null, conversation: [], tab: "run", chosen: "", at: null, eventFilter: "", undo: null, replay: null, note: "", opening: "", copied: false, missing: "" });
   app.busy.clear();
   if (innerWidth < 1180) app.sidebar = false;
   if (inHistory) history.pushState(null, "", runId ? `/#run=${runId}` : "/");
@@ -242,7 +242,7 @@ const acts = {
   },
   stop() {
     if (app.sending?.from === shownId()) app.sending.stop = true;
-    else if (app.view && !app.view.ended) doing("stop", () => call("cancel_run", { run_id: app.view.runId }));
+    else if (app.view && !app.view.ended && !app.missing) doing("stop", () => call("cancel_run", { run_id: app.view.runId }));
   },
   retry: () => app.view?.ended && submit(`again ${app.view.runId}`, app.view.run.text, app.view.run.sessionId),
   new() {

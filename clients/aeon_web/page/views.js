@@ -5,7 +5,7 @@ import { button, h } from "./dom.js";
 import { graph, mark, stateOf, wordOf } from "./graph.js";
 import { journal } from "./journal.js";
 import { ENDED } from "./state.js";
-import { ago, counted, duration, effectOf, markdown, oneLine, pretty, printable, short, shown, titleOf } from "./text.js";
+import { ago, counted, duration, effectOf, markdown, oneLine, pretty, printable, sentence, short, shown, titleOf } from "./text.js";
 
 const key = (text) => h("kbd", { "aria-hidden": "true" }, text);
 
@@ -16,11 +16,12 @@ export function badgeOf(app) {
   if (!app.link) return ["Connecting…", "accent"];
   const view = app.view;
   if (app.missing) return ["Not available", "err"];
+  if (app.sending?.from === (view?.runId ?? "")) return app.sending.stop ? ["Stopping…", "warn"] : ["Sending…", "accent"];
   if (!view) return app.status && app.status.state !== "ready" ? [`Daemon ${app.status.state}`, "warn"] : ["", "accent"];
   if (view.run.activity === "stopping") return ["Stopping…", "warn"];
   const count = view.run.steps.size;
   const words = {
-    planning: ["Planning…", "accent"],
+    planning: [view.run.state === "pending" ? "Waiting…" : "Planning…", "accent"],
     running: [view.over === count ? "Answering…" : `Running · ${view.over} of ${count}`, "accent"],
     question: ["Needs your answer", "warn"],
     approval: ["Needs approval", "warn"],
@@ -53,7 +54,7 @@ function head(app) {
   const badge = words ? h("span", { class: `badge ${colour}`, "data-key": "badge" }, words) : null;
   const star = h("span", { class: "star", "aria-hidden": "true", "data-key": "star" }, "✦");
   if (!app.view) return h("header", { class: "head", "data-key": "new" }, star, promptField(app), badge);
-  return h("header", { class: "head", "data-key": "run" }, star, h("h2", { id: "asked", tabindex: "-1" }, printable(app.view.run.text || "…")), badge);
+  return h("header", { class: "head", "data-key": "run" }, star, h("h2", { id: "asked", tabindex: "-1" }, printable(app.view.run.text || (app.missing ? `Run ${app.view.runId.slice(-4)}` : "…"))), badge);
 }
 
 function origin(run) {
@@ -110,7 +111,7 @@ export function steps(app, view, width) {
 function activity(view) {
   const run = view.run;
   if (view.ended || !run.activity || view.stage === "question" || view.stage === "approval") return null;
-  return h("p", { class: "activity", "data-key": "activity" }, mark("running"), h("span", null, `${oneLine(run.activity)}${run.fraction >= 0 ? ` ${Math.round(run.fraction * 100)} %` : "…"}`));
+  return h("p", { class: "activity", "data-key": "activity" }, mark("running"), h("span", null, `${sentence(oneLine(run.activity))}${run.fraction >= 0 ? ` ${Math.round(run.fraction * 100)} %` : "…"}`));
 }
 
 function outcome(view) {
@@ -152,10 +153,18 @@ function changes(app, view) {
 function card(app, view) {
   const one = view.card;
   const busy = app.busy.has(one?.key);
-  if (one?.kind === "question") return questionCard(one, busy, app.drafts[one.key]?.text);
-  if (one?.kind === "approval") return approvalCard(one, busy, view.runs.get(one.runId).taint);
-  return one && decisionCard(one, busy);
+  const cards = {
+    question: () => questionCard(one, busy, app.drafts[one.key]?.text),
+    approval: () => approvalCard(one, busy, view.runs.get(one.runId).taint),
+    decision: () => decisionCard(one, busy),
+  };
+  const shown = one && cards[one.kind]();
+  if (busy) shown.append(h("p", { class: "dim", role: "status", "data-key": "sending" }, "Sending…"));
+  return shown;
 }
+
+// What the state of a daemon that is not ready means for a request.
+const WAITS = { starting: "Requests are accepted and wait.", draining: "It accepts no new requests and is about to end." };
 
 function notices(app) {
   const lost = app.lost ? h("p", { class: "notice err", role: "alert", "data-key": "lost" }, app.lost.message) : null;
@@ -164,9 +173,10 @@ function notices(app) {
       h("p", null, h("strong", null, "No daemon is listening. "), app.view && !app.view.ended ? "The run continues with the next start; this page waits for it." : "What you write is kept; this page connects by itself."),
       h("p", { class: "dim" }, h("code", null, "systemctl --user start aeond"), ` · ${oneLine(app.link.socket)}`)) : null;
   const starting = !app.view && app.link?.up && app.status && app.status.state !== "ready"
-    ? h("p", { class: "notice", "data-key": "starting" }, `The daemon is ${app.status.state}. Requests are accepted and wait.${app.status.messages.map((one) => ` ${printable(one)}`).join("")}`) : null;
-  const note = app.note ? h("p", { class: "notice err", role: "alert", "data-key": "note" }, printable(app.note)) : null;
-  const all = [lost, down, starting, note].filter(Boolean);
+    ? h("p", { class: "notice", "data-key": "starting" }, [`The daemon is ${app.status.state}.`, WAITS[app.status.state], ...app.status.messages.map(sentence)].filter(Boolean).join(" ")) : null;
+  const missing = app.missing ? h("p", { class: "notice err", role: "alert", "data-key": "missing" }, sentence(app.missing)) : null;
+  const note = app.note ? h("p", { class: "notice err", role: "alert", "data-key": "note" }, sentence(app.note)) : null;
+  const all = [lost, down, starting, missing, note].filter(Boolean);
   return all.length ? h("div", { class: "notices", "data-key": "notices" }, all) : null;
 }
 
@@ -192,7 +202,7 @@ function foot(app) {
   return h("footer", { class: "foot", "data-key": "foot" },
     h("span", { class: "meta" }, meta(app)),
     h("span", { class: "actions" },
-      view && !view.ended ? item("stop", "Stop", "Ctrl+.") : null,
+      view && !view.ended && !app.missing ? item("stop", "Stop", "Ctrl+.") : null,
       view && (view.stage === "failed" || view.stage === "cancelled") ? item("retry", "Try again", "Ctrl+Alt+R") : null,
       view ? item("new", "New", "Alt+N") : null,
       item("history", "History", "Ctrl+H", { "aria-expanded": String(app.sidebar), "aria-controls": "history" }),
@@ -217,7 +227,7 @@ function sidebar(app) {
     h("div", { class: "tabs", role: "group", "aria-label": "List" }, pick("runs", "Runs"), pick("sessions", "Conversations"), button("history", { class: "close", "aria-label": "Close the history" }, "✕")),
     h("input", { id: "filter", type: "search", placeholder: "Filter", "aria-label": "Filter the history", autocomplete: "off" }),
     app.listProblem && !app.lost ? h("p", { class: "notice err", role: "alert", "data-key": "problem" }, `Not up to date: ${printable(app.listProblem)}`) : null,
-    rows.length ? h("ul", { class: "rows", "data-key": app.list }, rows) : h("p", { class: "dim empty" }, empty));
+    rows.length ? h("ul", { class: "rows", "data-key": app.list }, rows) : empty ? h("p", { class: "dim empty" }, empty) : null);
 }
 
 function body(app, width) {

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 from aeon_popup.state import happenings
 from aeon_popup.state.happenings import Approval, Happening
 from aeon_popup.state.notices import Notice, choice_of, notice_of
-from aeon_popup.state.run_view import Asked, Stage
+from aeon_popup.state.run_view import Asked, RunView, Stage
 from aeon_popup.state.session import SessionView, after
 from aeon_popup.trace import Trace
 from aeond_client.records.runs import Resolution
@@ -19,6 +19,7 @@ class Daemon(Protocol):
 
     def look(self, *, visible: bool) -> None: ...
     def submit(self, key: str, text: str, session_id: str) -> None: ...
+    def fork(self, key: str, run_id: str, after_seq: int, session_id: str) -> None: ...
     def follow(self, key: str, run_id: str) -> None: ...
     def cancel(self, key: str, run_id: str) -> None: ...
     def answer(self, key: str, run_id: str, question_id: str, answer: Any) -> None: ...
@@ -147,7 +148,7 @@ class Controller:
             self._daemon.cancel(key, run_id)
 
     def retry(self) -> None:
-        """Starts the daemon if none is running, else sends the draft or the failed request again."""
+        """Starts the daemon if none is running, else sends the draft, or continues the failed run, or sends its request again."""
         run = self.view.shown
         if self.view.stage is Stage.UNAVAILABLE:
             if not self.view.starting:
@@ -155,8 +156,19 @@ class Controller:
                 self._daemon.start_daemon()
         elif self.view.writing and self.view.draft.strip():
             self.submit(self.view.draft.strip())
+        elif run is not None and run.retry_point is not None:
+            self._continue(run, run.retry_point.after_seq)
         elif run is not None and run.stage in {Stage.FAILED, Stage.CANCELLED}:
             self.submit(run.text)
+
+    def _continue(self, run: RunView, after_seq: int) -> None:
+        """Continues a failed run once: a repeat, also after a lost reply, has the same request id."""
+        key = run.retry_key or str(uuid.uuid4())
+        if self.view.run(key) is None:
+            self.apply([happenings.Continued(key, run.key, after_seq)])
+            self._daemon.fork(key, run.run_id, after_seq, run.session_id)
+        else:
+            self.apply([happenings.Selected(key)])
 
     def answer(self, asked: Asked, value: Any) -> None:
         run = self.view.shown

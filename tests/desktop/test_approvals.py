@@ -11,8 +11,6 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 pytest.importorskip("PySide6.QtGui", reason="Qt is not installed here", exc_type=ImportError)
 pytest.importorskip("xcffib", reason="xcffib is not installed here", exc_type=ImportError)
 
-from aeon_popup.state import happenings
-from aeon_popup.state.session import SessionView, after
 from aeond_client import Client, RunOptions
 from aeond_client.events import ApprovalRequested, RunEnded
 from aeond_client.records.runs import Plan, PlanStep, StepState
@@ -22,7 +20,7 @@ from tests.support.desktop_bus import Notifications
 from tests.support.desktop_session import HOTKEY, PatientPopup, Popup, XSession
 from tests.support.dunst import Dunst, needs_dunst
 from tests.support.ledgers import Gate, deed
-from tests.support.popup_screens import Screen, opened_run, x11_screen
+from tests.support.popup_screens import Screen, check_approval, x11_screen
 from tests.support.stages import Stage, staged
 
 ASKED = "Use the tool send?"
@@ -118,17 +116,10 @@ def test_a_key_allows_once(popup: Popup, stage: Stage, client: Client) -> None:
 
 
 def test_the_screen_shows_an_approval_as_the_window_draws_it(
-    popup: Popup, session: XSession, stage: Stage, client: Client
+    popup: Popup, session: XSession, stage: Stage
 ) -> None:
     """On X11 the screen has the card of an approval as the window draws it by itself."""
-    run_id = asking(client)
-    since = open_approval(popup, run_id)
-    view = opened_run(
-        after(SessionView(), happenings.LinkUp(stage.socket)), client, run_id, ApprovalRequested
-    )
-    Screen("x11", lambda: x11_screen(session.display)).compare("approval", view)
-    press_until_it_counts(popup, "ctrl+BackSpace", "DENY")
-    popup.wait_for("stage", since, stage="failed")
+    check_approval(popup, stage.socket, Screen("x11", lambda: x11_screen(session.display)))
     hide(popup)
 
 

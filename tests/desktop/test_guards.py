@@ -23,8 +23,10 @@ from aeond_client.records.tools import ToolCall
 from tests.support.noted_calls import NotedCalls
 from tests.support.popup_states import folded, received, states
 from tests.support.popup_windows import open_window
+from tests.support.repository import ROOT
 
 ALT, NONE = Qt.KeyboardModifier.AltModifier, Qt.KeyboardModifier.NoModifier
+CTRL, SHIFT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
 CHILDREN = ("first", "second")
 Guard = Callable[[bool], None]
 
@@ -127,6 +129,39 @@ def test_an_interrupted_step_is_not_decided_by_accident(
     press(popup, Qt.Key.Key_Tab)
     press(popup, Qt.Key.Key_Return)
     assert chosen.of("resolve") == [(Resolution.DONE,)]
+
+
+@pytest.mark.parametrize(
+    ("state", "key", "modifiers", "effect"),
+    [
+        ("approval", Qt.Key.Key_Return, CTRL, "decide"),
+        ("approval", Qt.Key.Key_Enter, CTRL, "decide"),
+        ("approval", Qt.Key.Key_Return, CTRL | SHIFT, "decide"),
+        ("approval", Qt.Key.Key_Backspace, CTRL, "decide"),
+        ("approval", Qt.Key.Key_Space, NONE, "decide"),
+        ("choice", Qt.Key.Key_1, ALT, "answer"),
+        ("choice", Qt.Key.Key_Return, NONE, "answer"),
+    ],
+)
+def test_a_key_counts_half_a_second_after_its_card_has_appeared(
+    chosen: NotedCalls,
+    monkeypatch: pytest.MonkeyPatch,
+    state: str,
+    key: Qt.Key,
+    modifiers: Qt.KeyboardModifier,
+    effect: str,
+) -> None:
+    """A key that decides about a card does nothing in the first half second, which docs/popup.md promises, and acts after that."""
+    now = 1_000.0
+    monkeypatch.setattr("aeon_popup.ui.cards.time.monotonic", lambda: now)
+    with open_window(chosen, states()[state]) as popup:
+        for seconds, count in ((0.0, 0), (0.499, 0), (0.5, 1)):
+            now = 1_000.0 + seconds
+            press(popup, key, modifiers)
+            assert len(chosen.of(effect)) == count
+    documented = " ".join((ROOT / "docs" / "popup.md").read_text(encoding="utf-8").split())
+    assert "keys are ignored for the first half second after the card appears" in documented
+    assert cards.GUARD_SECONDS == 0.5
 
 
 def shown_approval(popup: Popup, *calls: ToolCall, previews: tuple[CallPreview, ...]) -> ApprovalCard:

@@ -9,6 +9,7 @@ import xcffib.xproto
 from aeon_popup.hotkey.seat import Seat
 from aeon_popup.hotkey.x11 import connect
 from tests.support.desktop_session import HOTKEY, Popup, XSession, armed_popup, key_window
+from tests.support.popup_states import TAKEN
 
 ESCAPE = hex(0xFF1B)
 
@@ -164,4 +165,4 @@ def test_a_taken_hotkey_is_reported(lonely: Popup, tmp_path: Path) -> None:
     with Popup(lonely.session, tmp_path / "none.sock", **bus) as second:
         armed = second.wait_for("armed")
     assert armed["shortcut"] == ""
-    assert "Another program uses Ctrl+Alt+Space" in armed["problem"]
+    assert armed["problem"] == TAKEN

@@ -1,6 +1,7 @@
 """The pictures of docs/pictures, and the comparison of pictures."""
 
 import os
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -14,13 +15,22 @@ from PySide6.QtGui import QColor, QImage, QPainter
 from aeon_popup.ui.theme import DARK, LIGHT
 from tests.support.animated_png import Frame, animated_png, frames_of
 from tests.support.compared_pictures import check_picture, differences
+from tests.support.daemon_process import daemon_folder
 from tests.support.page_pictures import states as page_states
-from tests.support.popup_pictures import every_state, panel_of, picture_of
-from tests.support.popup_recording import REQUEST
+from tests.support.popup_pictures import every_state, fewer_colours, other_pixels, panel_of, picture_of
+from tests.support.popup_recording import (
+    REQUEST,
+    SCRIPT,
+    comparable,
+    panel_in,
+    recorded_frames,
+    recorded_views,
+)
+from tests.support.popup_states import NOW
 from tests.support.repository import ROOT
+from tests.support.stages import staged
 
 FOLDER = ROOT / "docs" / "pictures"
-MOST_SHARE = 0.01
 # On dense screens, edges lie between the pixels of usual ones, and the height of a page is rounded otherwise. The list of keys
 # is in the middle of the page, half a pixel higher.
 MOST_SHARE_OF_DENSE = {True: 0.015, False: 0.004}
@@ -43,11 +53,23 @@ def test_every_state_has_its_pictures() -> None:
 
 @pytest.mark.parametrize("name", sorted(every_state()))
 def test_the_pictures_show_the_window_as_it_is(name: str) -> None:
-    """The pictures of the documentation are what the window draws now; if not, `make pictures` draws them again."""
-    for palette in (DARK, LIGHT):
-        shown = QImage(str(FOLDER / f"popup-{name}-{palette.name}.png"))
-        share, _ = differences(shown, picture_of(name, every_state()[name], palette))
-        assert share <= MOST_SHARE, f"popup-{name}-{palette.name}.png: {share:.1%} differs"
+    """Each pixel of the pictures of the documentation, for both densities, is what the window draws now; if not, `make pictures`
+    draws them again.
+    """
+    view = every_state()[name]
+    for palette, (scale, density) in product((DARK, LIGHT), ((1, ""), (2, "@2x"))):
+        file = f"popup-{name}-{palette.name}{density}.png"
+        drawn = picture_of(name, view, palette, scale=scale)
+        count = other_pixels(QImage(str(FOLDER / file)), drawn)
+        assert count == 0, f"{file}: {count} pixels differ: run make pictures"
+
+
+def test_one_changed_digit_is_another_picture() -> None:
+    """The comparison with the pictures of the documentation notices one other digit of the smallest text."""
+    view = every_state()["running"]
+    shown, later = (picture_of("running", view, LIGHT, now) for now in (NOW, NOW + 1.0))
+    assert other_pixels(fewer_colours(shown), shown) == 0
+    assert other_pixels(fewer_colours(shown), later) > 0
 
 
 @pytest.mark.parametrize("name", sorted(path.name for path in FOLDER.glob("p*@2x.png")))
@@ -104,3 +126,18 @@ def test_the_recording_ends_with_the_answer() -> None:
     middle = first.width() // 2
     assert first.pixelColor(middle, 100) == last.pixelColor(middle, 100) != QColor(DARK.bg)
     assert frames[-2].image.pixelColor(60, 60) == QColor(DARK.bg)
+
+
+def test_the_recording_shows_the_window_as_it_is() -> None:
+    """The typed request, the question and the answer of the recording are what the window draws now for the events of a new run;
+    if not, `make recording` records it again.
+    """
+    frames = recorded_frames((FOLDER / "recording-popup.png").read_bytes())
+    with daemon_folder() as folder, staged(folder, script=SCRIPT) as stage:
+        views = recorded_views(stage.socket)
+    assert list(views) == list(frames)
+    for name, view in views.items():
+        drawn = panel_of(name, view, DARK)
+        seen = panel_in(frames[name], drawn.height())
+        count = other_pixels(comparable(seen), comparable(drawn))
+        assert count == 0, f"{name}: {count} pixels of the recording differ: run make recording"

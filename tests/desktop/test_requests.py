@@ -11,10 +11,10 @@ pytest.importorskip("PySide6.QtGui", reason="Qt is not installed here", exc_type
 pytest.importorskip("xcffib", reason="xcffib is not installed here", exc_type=ImportError)
 
 from aeond_client import Client, RunOptions
-from aeond_client.records.runs import RunState
+from aeond_client.records.runs import Plan, PlanStep, RunState
 from tests.support.daemon_process import DaemonProcess
 from tests.support.desktop_session import HOTKEY, Popup, Session, XSession, armed_popup
-from tests.support.ledgers import Gate
+from tests.support.ledgers import Gate, deed
 from tests.support.popup_screens import Screen, check_screens, x11_screen
 from tests.support.popup_script import FOLLOW_UP, GATE, NOTE, QUESTION, asking
 from tests.support.stages import Stage
@@ -142,6 +142,30 @@ def test_a_follow_up_belongs_to_the_session_and_changes_are_undone(
         assert second != first
         popup.wait_for("stage", since, stage="done", run=second)
         assert client.get_run(second).session_id == client.get_run(first).session_id != ""
+
+
+def test_retry_continues_from_the_step_that_failed(popup: Popup, stage: Stage) -> None:
+    """Ctrl+R below a run that failed at its second step carries out that step and the rest, and the finished step not again."""
+    steps = (
+        deed("s1", "send"),
+        PlanStep("s2", "read the list", "read_file", {"path": "list.txt"}, depends_on=("s1",)),
+        deed("s3", "look", "s2"),
+    )
+    with Client(stage.socket) as client:
+        options = RunOptions(plan=Plan("the list", steps), workspace=str(stage.workspace))
+        failed = client.create_run("the list", options).run_id
+        with client.watch(failed) as events:
+            assert list(events)
+        popup.open()
+        since = popup.seen()
+        open_newest(popup)
+        popup.wait_for("stage", since, stage="failed", run=failed)
+        (stage.workspace / "list.txt").write_text("milk", encoding="utf-8")
+        popup.press("ctrl+r", "ctrl+r")
+        continued = popup.wait_for("stage", since, stage="done")["run"]
+        assert client.get_run(continued).state is RunState.SUCCEEDED
+        assert [run.text for run in client.list_runs()].count("the list") == 2
+    assert (stage.ledger.begun(failed), stage.ledger.begun(continued)) == ({"s1": 1}, {"s3": 1})
 
 
 def test_a_dead_key_begins_a_follow_up(popup: Popup, daemon: DaemonProcess) -> None:

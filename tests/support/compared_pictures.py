@@ -24,7 +24,7 @@ def differences(seen: QImage, expected: QImage) -> tuple[float, QImage]:
     marked = second.convertToFormat(QImage.Format.Format_Grayscale8).convertToFormat(
         QImage.Format.Format_RGB32
     )
-    apart = np.abs(_channels(first) - _channels(second)).max(axis=2) > _MOST_DIFFERENCE
+    apart = np.abs(channels(first) - channels(second)).max(axis=2) > _MOST_DIFFERENCE
     for y, x in np.argwhere(apart).tolist():
         marked.setPixelColor(x, y, QColor("red"))
     share = float(apart.mean()) if seen.size() == expected.size() else 1.0
@@ -67,7 +67,7 @@ def _small(image: QImage) -> QImage:
     )
 
 
-def _channels(image: QImage) -> npt.NDArray[np.int16]:
+def channels(image: QImage) -> npt.NDArray[np.int16]:
     """The channels of each pixel of a picture of the format RGB32, by line and place in the line."""
     pixels = np.frombuffer(image.constBits(), np.uint8).reshape(image.height(), image.width(), 4)
     return pixels[:, :, :3].astype(np.int16)

@@ -36,6 +36,9 @@ class ApprovingRuns(ScriptedRuns):
         super().__init__()
         self.decided: list[tuple[str, bool]] = []
         self.refused: set[str] = set()  # the calls that fail
+        self.forks: dict[
+            str, list[int]
+        ] = {}  # the last copied events of the calls for each fork, by its request id
         self.created: dict[str, Timestamp] = {}  # by run; a run without a time is old
 
     async def CreateRun(self, request: runs_pb2.CreateRunRequest, context: Any) -> Any:  # noqa: N802 - the contract's name
@@ -57,6 +60,19 @@ class ApprovingRuns(ScriptedRuns):
         for kind in (created, *kinds):
             run.append(kind)
         return run
+
+    async def ForkRun(self, request: runs_pb2.ForkRunRequest, context: Any) -> Any:  # noqa: N802 - the contract's name
+        """Creates a fork that ends at once. A refused reply is lost after that."""
+        if not request.after_seq:
+            await refuse(context, grpc.StatusCode.INVALID_ARGUMENT, "FORK_DOES_NOT_FIT")
+        calls = self.forks.setdefault(request.request_id, [])
+        calls.append(request.after_seq)
+        run_id = f"fork-{request.request_id}"
+        if run_id not in self.runs:
+            self.has_run(run_id, "", wire_events.composed("Continued."), wire_events.ended())
+        if "ForkRun" in self.refused:
+            await refuse(context, grpc.StatusCode.UNAVAILABLE, "DRAINING")
+        return runs_pb2.ForkRunResponse(run=self.runs[run_id].snapshot())
 
     async def GetRun(self, request: runs_pb2.GetRunRequest, context: Any) -> Any:  # noqa: N802 - the contract's name
         if "GetRun" in self.refused:

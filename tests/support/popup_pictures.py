@@ -9,6 +9,7 @@ from typing import Any
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
+import numpy as np
 from PySide6.QtCore import QPoint
 from PySide6.QtGui import QColor, QImage, QPainter
 from PySide6.QtWidgets import QApplication
@@ -19,11 +20,14 @@ from aeon_popup.trace import Trace
 from aeon_popup.ui import commands
 from aeon_popup.ui.popup import Popup, application
 from aeon_popup.ui.theme import DARK, LIGHT, SHADOW, WIDTH, Palette
-from tests.support.popup_states import NOW, history, states
+from tests.support.compared_pictures import channels
+from tests.support.popup_states import NOW, TAKEN, history, states
 from tests.support.repository import ROOT
 
 FOLDER = ROOT / "docs" / "pictures"
 _EDGE = 12
+# Of a colour channel, of 255: how far a colour is from the nearest of the 256 that a kept picture has. The most is 17 now.
+_ROUNDED = 24
 
 
 class NoActions:
@@ -53,18 +57,27 @@ def fewer_colours(image: QImage) -> QImage:
     return image.convertToFormat(QImage.Format.Format_Indexed8, list(chosen)[:256])
 
 
+def other_pixels(kept: QImage, drawn: QImage) -> int:
+    """How many pixels of a kept picture, which has 256 colours, are not as they are drawn: all of them if the sizes differ."""
+    if kept.size() != drawn.size():
+        return drawn.width() * drawn.height()
+    one, other = (channels(image.convertToFormat(QImage.Format.Format_RGB32)) for image in (kept, drawn))
+    return int((np.abs(one - other).max(axis=2) > _ROUNDED).sum())
+
+
 def draw(
     name: str, view: SessionView, palette: Palette, app: Any, scale: int = 1, now: float = NOW
 ) -> QImage:
-    """One state at a time. The window is made for it, so that no picture depends on the one before."""
+    """One state at a time. The window is made for it, so that no picture depends on the one before. Text cursors do not blink."""
+    app.setCursorFlashTime(0)
     actions: Any = NoActions()
     popup = Popup(actions, palette, Trace(), composited=True, motion=False, now=lambda: now)
     popup.show_view(view)
     popup.appear()
-    popup.show_shortcut("Ctrl+Alt+Space")
+    popup.show_shortcut(TAKEN if name == "keys-taken" else "Ctrl+Alt+Space")
     if name.startswith("history"):
         popup.perform(commands.Command.HISTORY)
-    if name == "keys":
+    if name.startswith("keys"):
         popup.perform(commands.Command.KEYS)
     if name == "details":
         popup.perform(commands.Command.DETAILS)
@@ -77,11 +90,11 @@ def draw(
     return image
 
 
-def picture_of(name: str, view: SessionView, palette: Palette, now: float = NOW) -> QImage:
+def picture_of(name: str, view: SessionView, palette: Palette, now: float = NOW, scale: int = 1) -> QImage:
     """The window over a plain desktop, in a program that may have a Qt application already."""
     existing = QApplication.instance()
     app = existing if isinstance(existing, QApplication) else application(["popup-pictures"])
-    return draw(name, view, palette, app, now=now)
+    return draw(name, view, palette, app, scale, now)
 
 
 def panel_of(name: str, view: SessionView, palette: Palette, now: float = NOW) -> QImage:
@@ -96,7 +109,7 @@ def every_state() -> dict[str, SessionView]:
     made = dict(states())
     made["history"] = after(made["prompt"], happenings.HistoryListed(history()))
     made["history-failed"] = after(made["prompt"], happenings.HistoryFailed("The daemon is overloaded."))
-    made["keys"] = made["prompt"]
+    made["keys"] = made["keys-taken"] = made["prompt"]
     made["details"] = made["done"]
     return made
 

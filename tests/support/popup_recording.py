@@ -8,7 +8,7 @@ readers.
 import os
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
@@ -18,9 +18,13 @@ from PySide6.QtCore import QRect, Qt
 from PySide6.QtGui import QColor, QFont, QImage, QPainter
 
 from aeon_popup.hotkey.x11 import connect
+from aeon_popup.state.happenings import Accepted, Drafted, LinkUp, Received, Submitted
+from aeon_popup.state.session import SessionView, after
 from aeon_popup.ui.popup import application
-from aeon_popup.ui.theme import DARK, FAMILIES, TOP, WIDTH
-from tests.support.animated_png import Frame, animated_png
+from aeon_popup.ui.theme import DARK, FAMILIES, RADIUS, TOP, WIDTH
+from aeond_client import Client, RunOptions
+from aeond_client.events import InputRequested
+from tests.support.animated_png import Frame, animated_png, frames_of
 from tests.support.daemon_process import daemon_folder
 from tests.support.desktop_session import DEADLINE_SECONDS, Popup, XSession, desktop_session
 from tests.support.popup_screens import x11_screen
@@ -29,6 +33,7 @@ from tests.support.stages import staged
 
 FILE = ROOT / "docs" / "pictures" / "recording-popup.png"
 REQUEST = "Remember where I parked the car"
+_CHOICE = "Level 3"
 ANSWER = "Noted: your car is on **level 3**."
 SCRIPT = {
     "rules": [
@@ -40,7 +45,7 @@ SCRIPT = {
                     {
                         "description": "Ask for the place",
                         "tool": "request_user_input",
-                        "arguments": {"prompt": "Where is it parked?", "options": ["Level 2", "Level 3"]},
+                        "arguments": {"prompt": "Where is it parked?", "options": ["Level 2", _CHOICE]},
                     },
                     {
                         "description": "Remember the place",
@@ -56,9 +61,13 @@ SCRIPT = {
     ]
 }
 _DESKTOP = QColor("#34506a")
-_LEFT, _UPPER, _WIDTH, _HEIGHT, _STRIP = (1280 - WIDTH) // 2 - 40, int(800 * TOP) - 40, WIDTH + 80, 380, 52
+# The frame: the panel with a margin around it, and below that a strip with the key.
+_MARGIN, _HEIGHT, _STRIP = 40, 380, 52
+_FRAME = QRect((1280 - WIDTH) // 2 - _MARGIN, int(800 * TOP) - _MARGIN, WIDTH + 2 * _MARGIN, _HEIGHT)
 _FOLLOWED_SECONDS = 1.0
 _TYPED, _MOVING, _SHORT, _LONG = 70, 150, 900, 2_600
+# The run and its times in the footer, which differ in each recording: their place in the panel, from its lower left corner.
+_META = QRect(20, -32, 200, 31)
 
 
 class Film:
@@ -85,7 +94,7 @@ class Film:
                 self.take(milliseconds, key)
 
     def _seen(self) -> QImage:
-        return x11_screen(self._session.display).copy(QRect(_LEFT, _UPPER, _WIDTH, _HEIGHT))
+        return x11_screen(self._session.display).copy(_FRAME)
 
 
 def record(session: XSession, popup: Popup) -> list[Frame]:
@@ -114,6 +123,53 @@ def _after(film: Film, popup: Popup, press: Callable[[], None], stage: str, key:
     popup.wait_for("stage", since, stage=stage)
     film.follow(_MOVING, key)
     film.frames[-1] = Frame(film.frames[-1].image, _LONG)
+
+
+def recorded_views(socket: str) -> Mapping[str, SessionView]:
+    """The typed request, the question and the answer, from the events of a new run."""
+    typed = after(after(SessionView(), LinkUp(socket)), Drafted(REQUEST))
+    sent = after(typed, Submitted("k", REQUEST))
+    views = {"prompt": typed}
+    with Client(socket) as client:
+        session = client.create_session().session_id
+        run_id = client.create_run(REQUEST, RunOptions(session_id=session)).run_id
+        view = after(sent, Accepted("k", run_id, session))
+        with client.watch(run_id) as events:
+            for event in events:
+                view = after(view, Received("k", event, event.time))
+                if isinstance(event.kind, InputRequested):
+                    views["question"] = view
+                    client.answer_run(run_id, _CHOICE)
+    return {**views, "done": view}
+
+
+def recorded_frames(film: bytes) -> Mapping[str, QImage]:
+    """The frames of a film that show these."""
+    frames = list(frames_of(film))
+    question, answer = (frame.image for frame in frames if frame.milliseconds == _LONG)
+    return {"prompt": frames[1 + len(REQUEST)].image, "question": question, "done": answer}
+
+
+def panel_in(frame: QImage, height: int) -> QImage:
+    """The panel of this height in a frame."""
+    return frame.copy(_MARGIN, _MARGIN, WIDTH, height)
+
+
+def comparable(panel: QImage) -> QImage:
+    """The panel without what differs in each recording, the run and its times, and without the corners, which are smooth only
+    where the screen is composited.
+    """
+    made = panel.convertToFormat(QImage.Format.Format_RGB32)
+    painter = QPainter(made)
+    corner = QRect(0, 0, RADIUS, RADIUS)
+    right, lower = WIDTH - RADIUS, panel.height() - RADIUS
+    for place in (
+        _META.translated(0, panel.height()),
+        *(corner.translated(x, y) for x in (0, right) for y in (0, lower)),
+    ):
+        painter.fillRect(place, QColor(DARK.bg))
+    painter.end()
+    return made
 
 
 def _with_key(seen: QImage, key: str) -> QImage:

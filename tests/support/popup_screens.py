@@ -12,7 +12,7 @@ from aeon_popup.state import happenings
 from aeon_popup.state.session import SessionView, after
 from aeon_popup.ui.theme import DARK, TOP, WIDTH, Palette
 from aeond_client import Client, RunOptions
-from aeond_client.events import EventKind, InputRequested
+from aeond_client.events import ApprovalRequested, EventKind, InputRequested
 from aeond_client.records.runs import Plan, PlanStep
 from tests.support.compared_pictures import check_picture
 from tests.support.desktop_session import DEADLINE_SECONDS, Popup
@@ -20,6 +20,8 @@ from tests.support.popup_pictures import panel_of
 from tests.support.popup_script import COLOURS, NOTE, QUESTION
 
 _SCREEN_WIDTH, _SCREEN_HEIGHT = 1280, 800
+# The corners of the prompt, which are smooth only where the screen is composited, are 0.3 % of it; the time in the footer goes on.
+_MOST_SHARE = 0.005
 
 
 def x11_screen(display: str) -> QImage:
@@ -54,6 +56,7 @@ class Screen:
             lambda: self.take().copy(left, self.top, expected.width(), expected.height()),
             expected,
             DEADLINE_SECONDS,
+            most=_MOST_SHARE,
         )
 
 
@@ -90,11 +93,32 @@ def check_screens(popup: Popup, socket: str, screen: Screen) -> None:
         plan = Plan(QUESTION, (PlanStep("s1", "Ask for the colour", "request_user_input", COLOURS),))
         asking = client.create_run(QUESTION, RunOptions(plan=plan)).run_id
         view = opened_run(after(view, happenings.NewStarted()), client, asking, InputRequested)
-        since = popup.seen()
-        popup.press("ctrl+n", "Up")
-        popup.wait_for("history", since)
-        popup.press("Return")
-        popup.wait_for("stage", since, stage="question", run=asking)
+        since = _open_newest(popup, "question", asking)
         screen.compare("question", view)
         popup.choose("alt+1")
         popup.wait_for("stage", since, stage="done", run=asking)
+
+
+def check_approval(popup: Popup, socket: str, screen: Screen) -> None:
+    """Compares the approval of a call of the tool `send`, about which the policy asks."""
+    popup.open()
+    step = PlanStep("s1", "send it", "send", {"gate": "", "seconds": 0.0})
+    with Client(socket) as client:
+        run_id = client.create_run("send it", RunOptions(plan=Plan("send it", (step,)))).run_id
+        view = after(SessionView(), happenings.LinkUp(socket))
+        view = opened_run(view, client, run_id, ApprovalRequested)
+        since = _open_newest(popup, "approval", run_id)
+        screen.compare("approval", view)
+        (asked,) = client.get_run(run_id).approvals
+        client.decide_approval(run_id, asked.approval_id, asked.digest, approved=False)
+        popup.wait_for("stage", since, stage="failed", run=run_id)
+
+
+def _open_newest(popup: Popup, stage: str, run_id: str) -> int:
+    """Opens the newest run, which is at this stage, from the history; the number of entries before."""
+    since = popup.seen()
+    popup.press("ctrl+n", "Up")
+    popup.wait_for("history", since)
+    popup.press("Return")
+    popup.wait_for("stage", since, stage=stage, run=run_id)
+    return since

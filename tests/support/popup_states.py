@@ -91,6 +91,10 @@ FLIGHTS = (
     ),
     ("none of them", "ask Marta whether the kickoff can start later"),
 )
+# The words of the window if its hotkey belongs to another program on X11.
+TAKEN = "Another program uses Ctrl+Alt+Space; choose another hotkey with --hotkey."
+# The daemon's words when an approval was decided or expired meanwhile.
+REJECTION = f"approval 'a1' of run {RUN} is not open: it may have been decided by another client, or expired; check with `show`"
 EFFECTS = (
     RecordedEffect("file.created", "~/Documents/lisbon.md", "2.1 kB"),
     RecordedEffect("fact.remembered", "trip/lisbon/flight"),
@@ -221,6 +225,7 @@ def states() -> Mapping[str, SessionView]:
         "a3", ("s18",), (ToolCall("photos.rename", {"day": 18}),), "digest", "no rule allows it"
     )
     approval = folded([*sent(), *received(*held, ApprovalRequested(sending, "s5"))])
+    decided = after(approval, happenings.Sent(KEY, happenings.Approval(RUN, sending).subject))
     changing = StepEnded("s4", StepState.SUCCEEDED, effects=EFFECTS)
     changed = [*planned(3), StepStarted(STEPS[3]), changing]
     suspended = [
@@ -242,7 +247,10 @@ def states() -> Mapping[str, SessionView]:
         "choice": folded([*sent(), *received(*asked, InputRequested(choice))]),
         "approval": approval,
         "approval-file": folded([*sent(), *received(*held, ApprovalRequested(overwrite, "s5"))]),
-        "sending": after(approval, happenings.Sent(KEY, f"{RUN}/a1")),
+        "sending": decided,
+        "rejected": after(
+            decided, happenings.CallFailed(KEY, REJECTION, happenings.Approval(RUN, sending).subject)
+        ),
         "long-plan": folded([*sent(), *received(*long_plan(17, 20), ApprovalRequested(renaming, "s18"))]),
         "long-options": folded([*sent(), *received(*asked, InputRequested(flight))]),
         "several": folded([*others, *sent(), *received(*asked, progress)]),

@@ -37,8 +37,16 @@ from aeond_client.async_client import AsyncClient
 from aeond_client.calls.run_calls import RunOptions
 from aeond_client.connection.retries import Retries
 from aeond_client.connection.sockets import candidates, find_socket
-from aeond_client.errors import AeondError, NoDaemonError
-from aeond_client.records.runs import Resolution, RunState, RunSummary
+from aeond_client.errors import (
+    AeondError,
+    CallCancelledError,
+    DaemonError,
+    NoDaemonError,
+    OverloadedError,
+    TimedOutError,
+    UnavailableError,
+)
+from aeond_client.records.runs import Resolution, Run, RunState, RunSummary
 from aeond_client.socket_address import SocketSource
 from aeond_client.watching.following import Outage
 
@@ -52,6 +60,8 @@ _PAUSES = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0)
 _UNFINISHED = (RunState.PENDING, RunState.RUNNING, RunState.AWAITING_INPUT, RunState.SUSPENDED)
 # States of the daemon that end by themselves, so that it is worth to look again.
 _PASSING = ("starting", "draining")
+# After these errors the same request may succeed, or has reached the daemon.
+_MAY_PASS = (UnavailableError, OverloadedError, TimedOutError, CallCancelledError, DaemonError)
 # A person waits for the reply: three attempts within half a second.
 _RETRIES = Retries(attempts=3)
 
@@ -98,6 +108,10 @@ class Link:
     def submit(self, key: str, text: str, session_id: str) -> None:
         """Creates a run in the session, or in a new one, and follows it. The key makes this idempotent."""
         self._worker.start_soon(lambda: self._submit(key, text, session_id))
+
+    def fork(self, key: str, run_id: str, after_seq: int, session_id: str) -> None:
+        """Creates a run that continues another one of the session after an event, and follows it. The key makes this idempotent."""
+        self._worker.start_soon(lambda: self._fork(key, run_id, after_seq, session_id))
 
     def follow(self, key: str, run_id: str) -> None:
         """Delivers the events of a run from the first one, and those of the runs below it."""
@@ -204,16 +218,30 @@ class Link:
         self._batches.put(CallFailed(key, error.message, subject))
 
     async def _submit(self, key: str, text: str, session_id: str) -> None:
+        async def create(client: AsyncClient) -> tuple[Run, str]:
+            place = session_id
+            if not place:
+                session = await client.create_session(request_id=f"{key}-session")
+                place = session.session_id
+            return await client.create_run(text, RunOptions(session_id=place), request_id=key), place
+
+        await self._create(key, create)
+
+    async def _fork(self, key: str, run_id: str, after_seq: int, session_id: str) -> None:
+        async def create(client: AsyncClient) -> tuple[Run, str]:
+            return await client.fork_run(run_id, after_seq, request_id=key), session_id
+
+        await self._create(key, create)
+
+    async def _create(self, key: str, create: Callable[[AsyncClient], Awaitable[tuple[Run, str]]]) -> None:
+        """Creates a run and follows it. `create` returns it with its session."""
         try:
             async with self._client() as client:
-                if not session_id:
-                    session = await client.create_session(request_id=f"{key}-session")
-                    session_id = session.session_id
-                run = await client.create_run(text, RunOptions(session_id=session_id), request_id=key)
+                run, session_id = await create(client)
         except AeondError as error:
             if isinstance(error, NoDaemonError):
                 self._note_down(error.message)
-            self._batches.put(Refused(key, error.message))
+            self._batches.put(Refused(key, error.message, lasting=not isinstance(error, _MAY_PASS)))
             return
         self._batches.put(Accepted(key, run.run_id, session_id))
         await self._follow(key, run.run_id)

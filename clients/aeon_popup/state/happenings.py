@@ -41,6 +41,17 @@ class Submitted:
 
 
 @dataclass(frozen=True, slots=True)
+class Continued:
+    """The user continues the failed run `of_key` from its failed step, as a new run that copies the events up to `after_seq`. `key`
+    is the request id of that: a repeat with the same key creates no second run.
+    """
+
+    key: str
+    of_key: str
+    after_seq: int
+
+
+@dataclass(frozen=True, slots=True)
 class Accepted:
     """The daemon stored the run of this request."""
 
@@ -51,10 +62,13 @@ class Accepted:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """The daemon did not accept the request, or is not available; the text becomes the draft again."""
+    """The daemon did not accept the request, or is not available; the text becomes the draft again. The same request would be
+    refused again if that is `lasting`.
+    """
 
     key: str
     message: str
+    lasting: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,6 +230,7 @@ class Selected:
 
 Happening = (
     Submitted
+    | Continued
     | Accepted
     | Refused
     | Received

@@ -1,11 +1,13 @@
 """One run as the popup shows it, folded from its events."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from aeon_cli.runs.checklist import Checklist, Line
 from aeon_cli.text.printable import one_line
 from aeon_cli.text.titles import title_of
+from aeon_popup.state.continuing import RetryPoint, Start, retry_point, with_start
 from aeon_popup.state.happenings import Approval, subject_of
 from aeond_client.events import (
     ApprovalDecided,
@@ -27,7 +29,7 @@ from aeond_client.events import (
     StepStarted,
 )
 from aeond_client.records.judgements import Question
-from aeond_client.records.runs import Plan, Resolution, RunState, StepState, UndoReport
+from aeond_client.records.runs import Plan, PlanStep, Resolution, RunState, StepState, UndoReport
 from aeond_client.records.tools import RecordedEffect
 
 # The tool whose call is a question to a person.
@@ -69,8 +71,9 @@ class RunView:
     `titles` has the descriptions of steps by step id. `seqs` has the number of the last event of the run and of each run below it, so that an event that arrives
     twice counts once. `sent` has the subjects of questions, approvals and steps whose reply is on its way, and `replies` has
     what was typed for a question so far, by the run that asked and the question. `effects` are the changes of the steps
-    that have ended. Events up to `past_seq` happened before the popup was started. `below` is the key of the run below which the
-    request was written.
+    that have ended. Events up to `past_seq` happened before the popup was started, or in the run that this one continues. `below`
+    is the key of the run below which the request was written. `continues` is the id of the failed run that this one continues, and `retry_key` the request id under
+    which this run may have been continued already. `starts` has the start of each step.
     """
 
     key: str
@@ -88,6 +91,9 @@ class RunView:
     sent: frozenset[str] = frozenset()
     replies: dict[tuple[str, str], str] = field(default_factory=dict)
     below: str = ""
+    continues: str = ""
+    retry_key: str = ""
+    starts: Mapping[str, Start] = field(default_factory=dict)
     past_seq: int = 0
     stopping: bool = False
     undoing: bool = False
@@ -116,7 +122,7 @@ class RunView:
 
     @property
     def is_past(self) -> bool:
-        """Whether this is an earlier state of the run, because events from before the start of the popup are missing."""
+        """Whether this is an earlier state of the run, because some of the old events are missing."""
         return self.seqs.get(self.run_id, 0) < self.past_seq
 
     @property
@@ -158,6 +164,14 @@ class RunView:
         return self.steps.answer.effects if self.steps.answer else self.effects
 
     @property
+    def retry_point(self) -> RetryPoint | None:
+        """The point from which Retry continues the run; None if Retry sends the request again. A continued run may work in
+        another folder and cannot undo what this one changed, so that a run with changes is not continued.
+        """
+        possible = self.stage is Stage.FAILED and not self.changes
+        return retry_point(self.steps, self.starts) if possible else None
+
+    @property
     def undoable(self) -> bool:
         """Whether the run recorded changes that were not yet undone, and are not being undone."""
         return self.ended and bool(self.changes) and self.undo is None and not self.undoing
@@ -184,6 +198,11 @@ class RunView:
         """The run after the user has changed the text for a question."""
         return replace(self, replies=self.replies | {(run_id, question_id): text})
 
+    def not_continued(self, message: str, *, lasting: bool) -> "RunView":
+        """The failed run after it was not continued, for the reason in the message."""
+        left = replace(self, starts={}, retry_key="") if lasting else self
+        return replace(left, note=message)
+
     def title_of(self, line: Line) -> str:
         """The planner's description of the step, else its tool with the arguments."""
         return self.titles.get(line.step_id) or line.title
@@ -202,12 +221,13 @@ class RunView:
 
 
 def _own(run: RunView, event: Event, now: float) -> RunView:
-    run = replace(run, steps=run.steps.after(event, now))
+    starts = with_start(run.starts, run.steps, event)
+    run = replace(run, steps=run.steps.after(event, now), starts=starts)
     match event.kind:
         case PlanAdopted(plan=plan) | PlanRefined(plan=plan):
             return replace(run, titles=run.titles | _titles(plan))
-        case RunCreated(text=text, session_id=session_id, plan=plan):
-            run = replace(run, titles=_titles(plan) if plan else {})
+        case RunCreated(text=text, session_id=session_id, plan=plan, forked_run_id=forked):
+            run = replace(run, titles=_titles(plan) if plan else {}, continues=forked)
             return replace(run, text=text, session_id=session_id, run_id=event.run_id)
         case StepEnded(used=used, step_id=step_id, effects=effects):
             left = tuple(
@@ -280,12 +300,17 @@ def _held(run: RunView, approval: Approval, step_id: str) -> RunView:
 
 def _titles(plan: Plan) -> dict[str, str]:
     """The descriptions of a plan's steps, where there are any; of a question what it asks."""
-    described = {
-        step.step_id: step.description or step.arguments.get("prompt", "")
-        for step in plan.steps
-        if step.description or step.tool == _ASKING
-    }
-    return {step_id: one_line(str(words)) for step_id, words in described.items() if words}
+    described = {step.step_id: _description(step) for step in plan.steps}
+    return {step_id: one_line(words) for step_id, words in described.items() if words}
+
+
+def _description(step: PlanStep) -> str:
+    """The description of a step. Where a planner gives none, the daemon writes the tool and its arguments: of a question, the
+    prompt says more.
+    """
+    if step.tool != _ASKING or not (step.description or _ASKING).startswith(_ASKING):
+        return step.description
+    return str(step.arguments.get("prompt", ""))
 
 
 def _without_run(run: RunView, run_id: str) -> RunView:

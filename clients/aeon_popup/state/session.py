@@ -8,6 +8,7 @@ from aeon_popup.state.drafts import Draft, Drafts, draft_at, returned, tidied, w
 from aeon_popup.state.happenings import (
     Accepted,
     CallFailed,
+    Continued,
     DaemonSeen,
     Drafted,
     FollowUpStarted,
@@ -123,10 +124,12 @@ def after(view: SessionView, happening: Happening) -> SessionView:
                 without(view.drafts, draft_at(view.drafts, view.shown_key)) if view.writing else view.drafts
             )
             return _with_run(replace(view, drafts=tidied(left), problem="", writing=False), fresh)
+        case Continued():
+            return _continued(view, happening)
         case Accepted(key=key, run_id=run_id, session_id=session_id):
             return _changed(view, key, lambda run: replace(run, run_id=run_id, session_id=session_id))
-        case Refused(key=key, message=message):
-            return _refused(view, key, message)
+        case Refused(key=key):
+            return _refused(view, key, happening)
         case Opened(key=key, run_id=run_id, text=text):
             known = next((run for run in view.runs if run.run_id == run_id), None)
             run = known or RunView(key, text, run_id)
@@ -200,14 +203,32 @@ def _written(view: SessionView, happening: Happening) -> SessionView:
             return view
 
 
-def _refused(view: SessionView, key: str, message: str) -> SessionView:
-    """The request becomes a draft again where it was written. If it is still shown, the user goes on there."""
-    run = view.run(key)
+def _continued(view: SessionView, asked: Continued) -> SessionView:
+    """Shows the run that continues a failed one."""
+    failed = view.run(asked.of_key)
+    if failed is None:
+        return view
+    place = RunView(asked.key, failed.text, session_id=failed.session_id, below=failed.key)
+    fresh = replace(place, continues=failed.run_id, past_seq=asked.after_seq)
+    tried = _changed(view, failed.key, lambda run: replace(run, retry_key=asked.key, note=""))
+    return _with_run(replace(tried, problem="", writing=False), fresh)
+
+
+def _refused(view: SessionView, key: str, refused: Refused) -> SessionView:
+    """The request becomes a draft again where it was written. If it is still shown, the user goes on there. A failed run that was
+    not continued says why; if it never can be, Retry sends its request again.
+    """
+    run, message = view.run(key), refused.message
     if run is None:
         return view
     shown = view.shown_key == key
     place = run.below if view.run(run.below) is not None else ""
-    drafts = returned(view.drafts, Draft(run.text, place, key), shown=shown)
+    if run.continues and place:
+        kept = replace(view, runs=tuple(one for one in view.runs if one.key != key))
+        kept = _changed(kept, place, lambda failed: failed.not_continued(message, lasting=refused.lasting))
+        return replace(kept, shown_key=place) if shown else kept
+    again = Draft(run.text, place, "" if run.continues else key)  # a fork and a request do not share an id
+    drafts = returned(view.drafts, again, shown=shown)
     runs = tuple(one for one in view.runs if one.key != key)
     kept = replace(view, runs=runs, drafts=drafts, problem=message)
     return replace(kept, shown_key=place, writing=True) if shown else kept

@@ -5,6 +5,9 @@ from aeon_popup.state.run_view import RunView, Stage
 from aeon_popup.state.session import READY, SessionView
 from aeond_client.records.runs import RunState, StepState
 
+# The reason of a run that failed because steps did.
+_STEPS_FAILED = "STEPS_FAILED"
+
 
 def badge(view: SessionView) -> tuple[str, str]:
     """The stage in words and the name of its colour in a palette; no words for the empty prompt."""
@@ -72,6 +75,11 @@ def explanation(view: SessionView, run: RunView | None) -> tuple[str, str]:
         return "", view.problem
     if view.writing and not run.session_id:
         return "", "This run has no session: the request starts a new one, without the answer as its context."
+    if view.writing and run.continues:
+        return (
+            "",
+            "This run continued another one: its answer is not part of the session that the request is added to.",
+        )
     start, rest = _outcome(run)
     return start, " ".join(filter(None, (rest, "" if run.needs_person else run.note)))
 
@@ -92,15 +100,35 @@ def _outcome(run: RunView) -> tuple[str, str]:
     if run.stage is Stage.FAILED:
         problem = run.steps.problem
         why = problem.message if problem else "The run ended without an answer."
+        if going_on := run.retry_point:
+            # The line of the failed step has its cause.
+            cause = "" if problem and problem.reason == _STEPS_FAILED else why
+            rest = f"{_kept(going_on.kept)}; Retry continues from step {going_on.number}."
+            return f"Stopped at step {going_on.number}.", " ".join(filter(None, (_sentence(cause), rest)))
         done = sum(line.state is StepState.SUCCEEDED for line in run.steps.lines)
         kept = f" The results of {counted(done, 'step')} are kept in the record." if done else ""
-        return "Failed.", f"{why}{kept} Retry sends the request again."
+        return "Failed.", f"{_sentence(why)}{kept} Retry sends the request again."
     if run.stage is Stage.CANCELLED:
         return "Cancelled.", "Finished steps keep their results; nothing else was started."
     if run.steps.state is RunState.EXPIRED:
         limit = run.steps.exhausted.replace("_", " ") or "a limit"
         return "Stopped at a limit:", f"{limit}. The answer covers what was done."
     return "", ""
+
+
+def _kept(numbers: tuple[int, ...]) -> str:
+    """The steps with these numbers, which a continued run does not repeat."""
+    first, last = numbers[0], numbers[-1]
+    if first == last:
+        return f"Step {first} is kept"
+    if last - first < len(numbers):
+        return f"Steps {first}–{last} are kept"  # noqa: RUF001 - a range
+    return f"{counted(len(numbers), 'step')} are kept"
+
+
+def _sentence(words: str) -> str:
+    """The words of a problem, which may lack a full stop."""
+    return f"{words}." if words and words[-1] not in ".!?…" else words
 
 
 def ago(seconds: float) -> str:

@@ -97,7 +97,7 @@ class Window(QWidget):
             self._take_the_upper_part()
             return
         area = self._area()
-        left = area.center().x() - WIDTH // 2 - self.margin
+        left = area.left() + (area.width() - WIDTH) // 2 - self.margin
         top = area.top() + int(area.height() * TOP) - self.margin
         wanted = QRect(left, top, WIDTH + 2 * self.margin, height + 2 * self.margin)
         if self.geometry() != wanted:

@@ -11,9 +11,18 @@ from aeon_popup.state.notices import Notice
 from aeon_popup.state.run_view import Stage
 from aeon_popup.state.session import SessionView
 from aeon_popup.trace import Trace
-from aeond_client.events import InputAnswered, InputRequested, RunEnded, StepStarted
+from aeond_client.events import (
+    EventKind,
+    InputAnswered,
+    InputRequested,
+    RunEnded,
+    RunParked,
+    RunResumed,
+    StepEnded,
+    StepStarted,
+)
 from aeond_client.records.judgements import Question
-from aeond_client.records.runs import Problem, Resolution, RunState
+from aeond_client.records.runs import Problem, Resolution, RunState, StepState
 from tests.support.popup_states import KEY, RUN, SESSION, STEPS, TEXT, planned, received, sent, states
 
 
@@ -61,6 +70,9 @@ def world() -> World:
 
 CHOICE = Question("s1.1", "s1", "Which?", options=("red", "blue"))
 ASKED = received(*planned(), StepStarted(STEPS[0]), InputRequested(CHOICE))
+FAILED_STEP = received(
+    *planned(1), StepStarted(STEPS[1]), StepEnded("s2", StepState.FAILED), RunEnded(RunState.FAILED)
+)
 FAILED = received(*planned(1), RunEnded(RunState.FAILED, Problem("TOOL_FAILED", "It broke.")))
 
 
@@ -86,6 +98,58 @@ def test_retry_starts_the_daemon_or_sends_the_failed_request_again(world: World)
     world.has([happenings.StartFailed("no such unit")])
     world.controller.retry()
     assert len(world.daemon.of("start_daemon")) == 2
+
+
+def test_retry_continues_a_failed_run_from_its_failed_step(world: World) -> None:
+    """After a failure with finished steps Retry forks the run before the failed step, in its session, once: pressed again there
+    and on the failed run it shows the same run.
+    """
+    world.has(sent(), FAILED_STEP)
+    world.controller.retry()
+    ((key, run_id, after_seq, session_id),) = world.daemon.of("fork")
+    assert (run_id, after_seq, session_id) == (RUN, 7, SESSION)
+    world.controller.retry()
+    world.has([happenings.Selected(KEY)])
+    world.controller.retry()
+    assert (world.view.shown_key, len(world.daemon.of("fork")), world.daemon.of("submit")) == (key, 1, [])
+
+
+def test_what_a_continued_run_copies_is_not_notified(world: World) -> None:
+    """A question of the failed run that a continued one copies was answered before, so that it becomes no notification; what the
+    continued run asks does.
+    """
+    asked: list[EventKind] = [StepStarted(STEPS[0]), InputRequested(CHOICE), InputAnswered("s1.1", "red")]
+    failed: list[EventKind] = [
+        StepStarted(STEPS[1]),
+        StepEnded("s2", StepState.FAILED),
+        RunEnded(RunState.FAILED),
+    ]
+    world.controller.visible()
+    world.has(sent(), received(*planned(), *asked, *failed))
+    world.controller.retry()
+    world.controller.hidden()
+    key = world.view.shown_key
+    again = Question("s2.1", "s2", "And which now?")
+    events = [*planned(), *asked, RunParked(), RunResumed(), StepStarted(STEPS[1]), InputRequested(again)]
+    for happening in received(*events, key=key, run_id="continued"):
+        world.has([happening])
+    assert [notice.summary for notice in world.notices] == ["And which now?"]
+
+
+def test_a_run_that_was_continued_without_a_reply_is_continued_under_the_same_id(world: World) -> None:
+    """The repeat of a fork that may have reached the daemon has the same request id, so that one run exists; after a lasting refusal
+    the request is sent again.
+    """
+    world.has(sent(), FAILED_STEP)
+    world.controller.retry()
+    (first,) = world.daemon.of("fork")
+    world.has([happenings.Refused(first[0], "no reply")])
+    world.controller.retry()
+    assert world.daemon.of("fork") == [first, first]
+    world.has([happenings.Refused(first[0], "it does not fit", lasting=True)])
+    world.controller.retry()
+    ((key, text, session_id),) = world.daemon.of("submit")
+    assert (key != first[0], text, session_id) == (True, TEXT, SESSION)
 
 
 def test_a_reply_that_was_begun_is_kept_until_the_question_is_answered(world: World) -> None:

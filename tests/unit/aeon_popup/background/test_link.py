@@ -19,9 +19,12 @@ from aeon_popup.state.happenings import Happening
 from aeon_popup.state.run_view import Stage
 from aeon_popup.state.session import SessionView, after
 from aeond.api.v1 import daemon_pb2, runs_pb2
+from aeond_client.events import RunEnded
+from aeond_client.records.runs import RunState
 from aeond_client.records.tools import ToolCall
 from tests.support import wire_events
 from tests.support.popup_daemon import APPROVAL, ApprovingRuns, approving_daemon
+from tests.support.popup_states import RUN, folded, planned, received
 from tests.support.scripted_daemon import ScriptedDaemon
 
 KEY = "request-1"
@@ -206,6 +209,28 @@ async def test_a_failed_call_says_why(served: tuple[ScriptedDaemon, ApprovingRun
         await window.until(lambda view: bool(view.runs[0].note))
         assert (window.view.stage, runs.decided) == (Stage.APPROVAL, [])
         assert window.view.runs[0].sent == frozenset()
+
+
+async def test_a_run_is_continued_once(served: tuple[ScriptedDaemon, ApprovingRuns]) -> None:
+    """A fork whose reply was lost is asked for again under its request id, and followed once it is there; a fork that does not fit
+    is refused for good.
+    """
+    daemon, runs = served
+    async with opened(daemon.path) as window:
+        window.view = folded(
+            received(*planned(1), RunEnded(RunState.FAILED), key=KEY),
+            after(window.view, happenings.Opened(KEY, RUN, "")),
+        )
+        for after_seq, refused in ((0, set[str]()), (7, {"ForkRun"}), (7, set[str]())):
+            runs.refused = refused
+            tried = happenings.Continued("again", KEY, after_seq)
+            window.view = after(window.view, tried)
+            window.link.fork("again", RUN, after_seq, "session-1")
+            await window.until(lambda view: view.stage in {Stage.FAILED, Stage.DONE})
+        refusals = [one.lasting for one in window.applied if isinstance(one, happenings.Refused)]
+        assert (refusals, window.view.stage) == ([True, False], Stage.DONE)
+        assert set(runs.forks) == {"again"}
+        assert [run for run in runs.runs if run.startswith("fork")] == ["fork-again"]
 
 
 async def test_the_history_has_the_runs_of_the_daemon(served: tuple[ScriptedDaemon, ApprovingRuns]) -> None:

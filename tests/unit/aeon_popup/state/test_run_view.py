@@ -137,6 +137,23 @@ def test_a_step_is_titled_by_its_description() -> None:
     assert (titles[0], titles[-1]) == (STEPS[0].description, "calculator 1+1")
 
 
+@pytest.mark.parametrize(
+    ("description", "title"),
+    [
+        ("", "Which colour?"),
+        ("request_user_input: prompt=Which colour?", "Which colour?"),
+        ("Ask for the colour", "Ask for the colour"),
+    ],
+)
+def test_a_question_is_titled_by_what_it_asks(description: str, title: str) -> None:
+    """A step that asks a person is named by its prompt, also where the daemon describes it by its call, but not where the plan
+    names it.
+    """
+    step = PlanStep("s1", description, "request_user_input", {"prompt": "Which colour?"})
+    run = folded(numbered(PlanAdopted(Plan("", (step,)))))
+    assert run.title_of(run.steps.lines[0]) == title
+
+
 def test_only_recorded_changes_can_be_undone() -> None:
     """Undo is offered for an ended run with recorded changes, once."""
     view = states()

@@ -34,6 +34,7 @@ STAGES = {
     "approval": Stage.APPROVAL,
     "approval-file": Stage.APPROVAL,
     "sending": Stage.APPROVAL,
+    "rejected": Stage.APPROVAL,
     "long-plan": Stage.APPROVAL,
     "long-options": Stage.QUESTION,
     "several": Stage.RUNNING,
@@ -59,6 +60,10 @@ ANY: list[Happening] = [
     *sent(),
     *EVENTS,
     happenings.Refused(KEY, "no daemon"),
+    happenings.Continued("again", KEY, 9),
+    happenings.Continued("again", "unknown", 9),
+    happenings.Refused("again", "no daemon"),
+    happenings.Refused("again", "it does not fit", lasting=True),
     happenings.LinkDown(SOCKET),
     happenings.LinkUp(SOCKET),
     happenings.CallFailed(KEY, "too late"),
@@ -230,6 +235,44 @@ def test_a_start_of_the_daemon_is_over_when_it_listens() -> None:
     assert view.starting
     view = folded([happenings.LinkUp(SOCKET), happenings.StartFailed("too late")], view)
     assert (view.starting, view.start_problem) == (False, "")
+
+
+def test_a_continued_run_is_shown_in_place_of_the_failed_one() -> None:
+    """The run that continues a failed one has its request and its session, and is shown while it is created."""
+    view = after(states()["failed"], happenings.Continued("again", KEY, 9))
+    run = view.shown
+    assert run is not None
+    assert (run.key, run.text, run.session_id, run.continues) == ("again", TEXT, SESSION, RUN)
+    assert (view.stage, view.writing, len(view.runs)) == (Stage.PLANNING, False, 2)
+
+
+@pytest.mark.parametrize("lasting", [False, True])
+def test_a_run_that_was_not_continued_says_why(lasting: bool) -> None:
+    """The failed run is shown again with the reason, nothing becomes a draft, and the run can be continued under the same request
+    id, unless the refusal is lasting.
+    """
+    tried = after(states()["failed"], happenings.Continued("again", KEY, 9))
+    view = after(tried, happenings.Refused("again", "no reply", lasting=lasting))
+    run = view.shown
+    assert run is not None
+    assert (run.key, run.note, view.draft, view.writing) == (KEY, "no reply", "", False)
+    assert [one.key for one in view.runs] == [KEY]
+    assert (run.retry_point is None, run.retry_key) == ((True, "") if lasting else (False, "again"))
+
+
+def test_a_request_that_was_not_continued_is_kept_without_its_failed_run() -> None:
+    """If the failed run is not kept any more, its request becomes a draft, under another request id than that of the fork."""
+    tried = after(states()["failed"], happenings.Continued("again", KEY, 9))
+    view = replace(tried, runs=tuple(run for run in tried.runs if run.key == "again"))
+    view = after(view, happenings.Refused("again", "no reply"))
+    assert (view.draft, view.draft_key, view.problem) == (TEXT, "", "no reply")
+
+
+def test_a_failed_run_that_was_left_stays_where_it_is() -> None:
+    """A run that was not continued, and is not shown any more, does not take the place of what the user looks at."""
+    tried = after(states()["failed"], happenings.Continued("again", KEY, 9))
+    view = after(after(tried, happenings.NewStarted()), happenings.Refused("again", "no reply"))
+    assert (view.shown_key, view.runs[0].note) == ("", "no reply")
 
 
 def test_a_state_is_never_changed_in_place() -> None:

@@ -14,9 +14,21 @@ from aeon_popup.state.happenings import (
     StartFailed,
 )
 from aeon_popup.state.session import after
-from aeond_client.events import RunCreated, RunEnded
-from aeond_client.records.runs import RunState
-from tests.support.popup_states import KEY, RUN, SOCKET, START, TEXT, folded, received, states
+from aeond_client.events import EventKind, RunCreated, RunEnded, StepEnded, StepStarted
+from aeond_client.records.runs import Problem, RunState, StepState
+from tests.support.popup_states import (
+    KEY,
+    RUN,
+    SOCKET,
+    START,
+    STEPS,
+    TEXT,
+    folded,
+    planned,
+    received,
+    sent,
+    states,
+)
 
 BADGES = {
     "prompt": "",
@@ -60,11 +72,52 @@ def test_the_footer_of_a_new_request_names_other_runs_that_wait_for_the_user() -
 
 
 def test_a_failure_says_what_was_kept() -> None:
-    """The explanation of a failure has its cause and the number of steps whose results are kept."""
-    view = states()["failed"]
+    """The explanation of a failure has its cause, the number of steps whose results are kept, and what Retry does."""
+    view = states()["failed-changes"]
     start, rest = wording.explanation(view, view.shown)
     assert start == "Failed."
-    assert "did not answer. The results of 2 steps are kept" in rest
+    assert "did not answer. The results of 4 steps are kept" in rest
+    assert rest.endswith("Retry sends the request again.")
+
+
+@pytest.mark.parametrize(
+    ("finished", "problem", "words"),
+    [
+        (
+            [0, 1],
+            Problem("TOOL_FAILED", "The flight provider did not answer"),
+            "The flight provider did not answer. Steps 1–2 are kept; Retry continues from step 3.",  # noqa: RUF001 - a range
+        ),
+        ([0], Problem("STEPS_FAILED", "s3"), "Step 1 is kept; Retry continues from step 3."),
+        ([0, 3], Problem("STEPS_FAILED", "s3"), "2 steps are kept; Retry continues from step 3."),
+    ],
+)
+def test_a_failure_says_from_which_step_retry_continues(
+    finished: list[int], problem: Problem, words: str
+) -> None:
+    """The explanation of a failure that can be continued names the failed step, the finished ones, and the cause if the line of
+    the step does not have it.
+    """
+    steps = [STEPS[place] for place in finished]
+    kinds = [
+        kind for step in steps for kind in (StepStarted(step), StepEnded(step.step_id, StepState.SUCCEEDED))
+    ]
+    failed: list[EventKind] = [
+        StepStarted(STEPS[2]),
+        StepEnded("s3", StepState.FAILED),
+        RunEnded(RunState.FAILED, problem),
+    ]
+    view = folded([*sent(), *received(*planned(), *kinds, *failed)])
+    assert wording.explanation(view, view.shown) == ("Stopped at step 3.", words)
+
+
+def test_a_request_below_a_continued_run_says_what_it_does_not_see() -> None:
+    """Below a run that continued another one the window says that its answer is not part of the session."""
+    created = RunCreated(TEXT, session_id="session-1", forked_run_id="first")
+    view = folded([Opened("k", RUN, TEXT), *received(created, RunEnded(RunState.SUCCEEDED), key="k")])
+    view = after(view, FollowUpStarted("more"))
+    assert wording.badge(view)[0] == "Follow-up"
+    assert "its answer is not part of the session" in wording.explanation(view, view.shown)[1]
 
 
 @pytest.mark.parametrize("name", ["prompt", "running", "follow-up"])

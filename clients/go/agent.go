@@ -23,7 +23,8 @@ type Agent interface {
 }
 
 // Tool is a function that agents can call. A failure of the work is a ToolResult without success; the error is for a
-// call that could not be made. ServeTools offers tools to the daemon; one that is also Specified has a schema and an effect.
+// call that could not be made. ServeTools offers tools to the daemon; one that is not also Specified has no arguments there, and a
+// person is asked about its calls.
 type Tool interface {
 	Name() string
 	Description() string

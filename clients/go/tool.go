@@ -15,7 +15,7 @@ import (
 type Spec struct {
 	Name        string
 	Description string
-	// JSON Schema of the arguments, as encoding/json writes it. nil: any object.
+	// JSON Schema of the arguments, as encoding/json writes it. nil: no arguments. The daemon accepts no argument without a schema.
 	Schema any
 	// A class of the policy: pure, read, write_contained, write_outside, exec_contained, exec_host, net, secret or memory.
 	// Empty: undeclared, about which a person is asked.
@@ -80,7 +80,7 @@ func specOf(tool Tool) (*pb.ToolSpec, error) {
 		spec = specified.Spec()
 	}
 	if spec.Schema == nil {
-		spec.Schema = map[string]any{"type": "object"}
+		spec.Schema = map[string]any{"type": "object", "properties": map[string]any{}, "additionalProperties": false}
 	}
 	schema, err := json.Marshal(spec.Schema)
 	if err != nil {

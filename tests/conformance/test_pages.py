@@ -17,6 +17,7 @@ from aeond_client.events import InputRequested
 from aeond_client.records.runs import Plan, PlanStep
 from tests.support.conformance import DEADLINE_SECONDS, received
 from tests.support.daemon_process import DaemonProcess, daemon_folder
+from tests.support.module_proxy import module_proxy
 from tests.support.repository import ROOT
 from tests.support.stubs import BUILT, EXAMPLES, STUBS, Stub, environment
 
@@ -53,14 +54,38 @@ def test_a_request_is_answered_by_an_example(stub: Stub, daemon: DaemonProcess) 
     assert printed(stub.example_command("ask", REQUEST), daemon).splitlines()[-1] == "391"
 
 
+def code_lines(text: str) -> list[str]:
+    """The lines of an example that count: all but blank ones, comments and docstrings, which have one line each."""
+    return [
+        line for line in text.splitlines() if line.strip() and not re.match(r'\s*(//|#(?!include)|""")', line)
+    ]
+
+
+def lines_of(stub: Stub, example: str) -> tuple[int, int | None]:
+    """How many lines of an example count in all, and within its main function, if it has one."""
+    code = stub.source(example).read_text(encoding="utf-8")
+    main = re.search(r"^(?:func|int) main\(.*?\{\n(.*?)^\}", code, re.MULTILINE | re.DOTALL)
+    return len(code_lines(code)), len(code_lines(main[1])) if main else None
+
+
 @pytest.mark.parametrize("stub", PAGES, ids=str)
 def test_ten_lines_send_a_request_and_print_the_answer(stub: Stub) -> None:
     """The first example in each language has at most ten lines of code in its main function, or in all if it has none."""
-    code = stub.source("ask").read_text(encoding="utf-8")
-    main = re.search(r"^(?:func|int) main\(.*?\{\n(.*?)^\}", code, re.MULTILINE | re.DOTALL)
-    lines = (main[1] if main else code).splitlines()
-    counted = [line for line in lines if line.strip() and not re.match(r'\s*(//|#|""")', line)]
-    assert 0 < len(counted) <= 10
+    whole, within_main = lines_of(stub, "ask")
+    assert 0 < (whole if within_main is None else within_main) <= 10
+
+
+def test_the_page_has_the_length_of_each_example() -> None:
+    """The page about clients says how many lines of code a request and a served tool take in each language."""
+    rows = [["lines of code", *map(str, PAGES)], ["---"] * (len(PAGES) + 1)]
+    for example, about in (("ask", "a request"), ("serve", "a tool")):
+        counts = [lines_of(stub, example) for stub in PAGES]
+        rows.append([f"{about}, in all", *(str(whole) for whole, _ in counts)])
+        rows.append(
+            [f"{about}, in `main`", *("no `main`" if inside is None else str(inside) for _, inside in counts)]
+        )
+    table = "".join(f"| {' | '.join(row)} |\n" for row in rows)
+    assert f"\n\n{table}\n" in (ROOT / "docs/clients.md").read_text(encoding="utf-8"), table
 
 
 @pytest.mark.parametrize("answers", [[ANSWER], []], ids=["answer", "cancel"])
@@ -123,6 +148,26 @@ def test_another_project_uses_a_client_as_its_page_says(stub: Stub, daemon: Daem
         # The packages of Debian are compiled already, by the build of the client.
         settings = {"AEOND": str(ROOT), "GOCACHE": str(BUILT / "go/cache")}
         assert printed(words, daemon, folder, **settings).splitlines()[-1] == "391"
+
+
+def test_another_module_uses_the_go_client_as_its_page_says(daemon: DaemonProcess) -> None:
+    """The commands for a Go module outside the checkout end with the answer of the example, with the versions of Debian 12."""
+    (stub,) = (stub for stub in PAGES if stub.name == "Go")
+    assert stub.page
+    (commands,) = re.findall(
+        r"^```sh module\n(.*?)^```$", stub.page.read_text("utf-8"), re.MULTILINE | re.DOTALL
+    )
+    stub.example_command("ask")
+    with daemon_folder() as folder:
+        shutil.copy(stub.source("ask"), folder / stub.copy)
+        words = ["bash", "-euo", "pipefail", "-c", commands]
+        settings = {"AEOND": str(ROOT), "GOCACHE": str(BUILT / "go/cache")}
+        settings |= module_proxy(BUILT / "go/modules")
+        assert printed(words, daemon, folder, **settings).splitlines()[-1] == "391"
+        required = (folder / "go.mod").read_text(encoding="utf-8")
+    versions = re.findall(r"^\t(\S+ v\S+)$", (ROOT / "clients/go/go.mod").read_text("utf-8"), re.MULTILINE)
+    assert versions
+    assert all(f"\t{version} // indirect\n" in required for version in versions)
 
 
 def test_the_project_of_the_examples_is_on_the_page_for_cpp() -> None:

@@ -78,14 +78,14 @@ class Serving:
 
 
 @contextmanager
-def serving(stub: Stub, socket: Path, limit: float = 0.0) -> Iterator[Serving]:
+def serving(stub: Stub, socket: Path, limit: float = 0.0, verb: str = "serve") -> Iterator[Serving]:
     """A driver that has been started, and that must end in good order: silent, with 0, and its tools gone with it.
 
-    `limit` is the time limit of its suite_hold.
+    `limit` is the time limit of its suite_hold. Another `verb` serves other tools.
     """
     with tempfile.TemporaryFile() as stderr:
         program = subprocess.Popen(
-            stub.command("serve", *([str(limit)] if limit else [])),
+            stub.command(verb, *([str(limit)] if limit else [])),
             env=environment(AEOND_SOCKET=str(socket)),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,

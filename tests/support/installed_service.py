@@ -125,7 +125,8 @@ class Service:
         run("mount", "--bind", stage / home.relative_to("/"), home)
         ignored = shutil.ignore_patterns("aeond")
         shutil.copytree(stage / "usr/local/bin", "/usr/local/bin", symlinks=True, dirs_exist_ok=True)
-        shutil.copytree(stage / "usr/local/share", "/usr/local/share", dirs_exist_ok=True)
+        for folder in ("usr/local/share", "etc"):
+            shutil.copytree(stage / folder, Path("/") / folder, dirs_exist_ok=True)
         shutil.copytree(stage / "usr/local/lib", "/usr/local/lib", ignore=ignored, dirs_exist_ok=True)
         run("systemd-sysusers")
         run("systemd-tmpfiles", "--create", "aeond.conf")

@@ -27,6 +27,7 @@ from tests.support.installed_service import (
     until,
 )
 from tests.support.repository import ROOT
+from tests.support.user_desktop import user_desktop
 
 pytestmark = pytest.mark.systemd
 
@@ -176,7 +177,7 @@ def test_the_previous_version_is_upgraded(machine: dict[str, Path]) -> None:
 
 def test_a_package_comes_works_and_goes(machine: dict[str, Path], tmp_path: Path) -> None:
     """It starts nothing by itself; started, it answers; upgraded, the run in flight goes on; purged, it is gone; a user's own
-    daemon is restarted and stopped with it.
+    daemon, and the window, which a call of its name has opened, are restarted and stopped with it.
     """
     before = traces()
     installed(machine[name] for name in NAMES)
@@ -200,7 +201,11 @@ def test_a_package_comes_works_and_goes(machine: dict[str, Path], tmp_path: Path
     version = run("dpkg-query", "--show", "--showformat=${Version}", "aeond").stdout
     assert as_member("/usr/bin/python3", "-I", "-c", STATUS) == f"{version}\n"
 
-    with member_session() as as_user:
+    with member_session() as as_user, user_desktop(as_user) as desktop:
+        desktop.run("aeon-popup", "--toggle")
+        until(lambda: desktop.visible, "the window")
+        window = desktop.unit("MainPID")
+        assert (desktop.unit("ActiveState"), desktop.owner()) == ("active", window)
         assert as_user("systemctl", "--user", "start", "aeond").returncode == 0
         own = of_user(as_user, "MainPID")
         gate = service.gate()
@@ -214,6 +219,7 @@ def test_a_package_comes_works_and_goes(machine: dict[str, Path], tmp_path: Path
             lambda: shown("MainPID") not in {old, "0"} and shown("ActiveState") == "active", "the new daemon"
         )
         until(lambda: of_user(as_user, "MainPID") not in {own, "0"}, "the new daemon of the user")
+        until(lambda: desktop.unit("MainPID") not in {window, "0"}, "the new window")
         gate.open()
         assert aeonctl(MEMBER, *OURS, "watch", "-q", run_id).returncode == 0, journal()
         done = service.ledger.ended(run_id)
@@ -225,6 +231,7 @@ def test_a_package_comes_works_and_goes(machine: dict[str, Path], tmp_path: Path
             systemctl("is-active", "aeond.socket", "aeond.service", check=False).split() == ["inactive"] * 2
         )
         assert of_user(as_user, "ActiveState") == "inactive"
+        assert (desktop.unit("ActiveState"), desktop.visible) == ("inactive", False)
         assert (STATE / "journal.db").exists()
         assert (ETC / "aeond.toml").exists()
     run("dpkg", "--purge", *NAMES)

@@ -32,6 +32,7 @@ EXPOSURE = {"aeond.service": 0.5, "aeond-engine.service": 1.0, "aeond-tool@.serv
         ("--user", "user/aeond.socket"),
         ("--user", "user/aeond-admin.socket"),
         ("--user", "user/aeond-facade@.service"),
+        ("--user", "user/app-dev.aeon.Popup.service"),
     ],
 )
 def test_systemd_has_nothing_to_say_of_the_units(whose: str, unit: str) -> None:

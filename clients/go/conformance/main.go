@@ -1,7 +1,7 @@
 // Command conformance is the program that the conformance suite runs; docs/clients.md has its results.
 //
 //	conformance ask REQUEST_JSON | watch RUN_ID AFTER_SEQ | answer RUN_ID ANSWER_JSON | cancel RUN_ID REASON |
-//	serve [SECONDS] | close RUN_ID | agent TEXT
+//	serve [SECONDS] | serve-types | close RUN_ID | agent TEXT
 //
 // It prints each event, or the error, as a line of JSON; of the agent, its reply.
 package main
@@ -59,6 +59,8 @@ func run(ctx context.Context, command string, words []string) error {
 		return printAll(client.Watch(ctx, words[0], 0), client)
 	case "serve":
 		return serve(client, words)
+	case "serve-types":
+		return serveTypes(client)
 	case "agent":
 		return reply(ctx, client.Agent(), words[0])
 	case "answer":

@@ -55,7 +55,8 @@ def measure(folder: Path) -> Section:
         "The desktop window",
         f"`aeon-popup` under Xvfb with openbox, without a GPU. {ROUNDS} times each: the hotkey, from the press as the window's"
         " program reads it from the X server to the first frame that is on the screen; and the command, from its start. A run sends"
-        f" {desktop_daemon.FLOOD_PER_SECOND:,} numbered events a second for {desktop_daemon.FLOOD_SECONDS} s; lateness is that of"
+        f" {desktop_daemon.FLOOD_PER_SECOND:,} numbered events a second for {desktop_daemon.FLOOD_SECONDS} s, of a plan of"
+        f" {desktop_daemon.STEPS} steps; lateness is that of"
         " a timer of 10 ms in the thread of the window, the worst of each half second. Another sends"
         f" {STEADY_PER_SECOND} a second for {STEADY_SECONDS} s, timed from the daemon's process to the next painted frame. Two"
         " seconds after it was hidden the window rests: it gives back pages of code that it may not need again; growth is from"
@@ -118,11 +119,13 @@ def _use(session: XSession, socket: Path) -> list[Row]:
         rested = process.memory_full_info()
         after_rest = [_opened_after_rest(popup) for _ in range(RESTS)]
         with served(socket, "flood"):
+            _forget_peak(process)
             since = _follow(popup)
             popup.wait_until(lambda entry: entry.get("seq", 0) >= 50, since)
             since = popup.seen()
             popup.wait_for("stage", since, stage="done")
             late = _lateness(popup, since)
+            peak = _peak(process)
             popup.press("Escape")
         popup.wait_for("rested", popup.seen())
         grown = process.memory_info().rss - first
@@ -139,6 +142,7 @@ def _use(session: XSession, socket: Path) -> list[Row]:
         _memory("resident memory, hidden", rested.rss),
         _memory("of it for this program alone (USS)", rested.uss),
         _memory("resident memory right after use", used.rss),
+        _memory(f"most resident memory while shown at {per_second}", peak),
         (
             f"growth over {TOGGLES} toggles and {desktop_daemon.FLOOD_PER_SECOND * desktop_daemon.FLOOD_SECONDS:,} events",
             megabytes(grown),
@@ -285,6 +289,18 @@ def _opened_after_rest(popup: Popup) -> float:
     opened = _opened(popup, lambda: popup.press(HOTKEY), "pressed")
     popup.wait_for("rested", since)
     return opened
+
+
+def _forget_peak(process: psutil.Process) -> None:
+    """From now on the kernel keeps the process's most resident memory anew."""
+    Path(f"/proc/{process.pid}/clear_refs").write_text("5")
+
+
+def _peak(process: psutil.Process) -> int:
+    """The most resident memory of the process since then, in bytes."""
+    status = Path(f"/proc/{process.pid}/status").read_text()
+    (kib,) = (line.split()[1] for line in status.splitlines() if line.startswith("VmHWM:"))
+    return int(kib) * 1024
 
 
 def _memory(what: str, size: int) -> Row:

@@ -26,8 +26,10 @@ REPLAYED = 5_000
 # Longer than the window waits between two looks at the socket.
 AWAY_SECONDS = 2.0
 RESTARTS = 10
+STEPS = 30  # more than the window has place for
 _FIRST_WATCH_SECONDS = 120.0
-_STEP = wire_events.tool_step("s1", "echo", text="hello")
+_STEPS = [wire_events.tool_step(f"s{number}", "echo", text="hello " * 20) for number in range(1, STEPS + 1)]
+_OUTPUT = "hello again\n" * 20
 
 Times = dict[int, float]  # by the number of an event, when it was sent
 
@@ -51,7 +53,7 @@ async def _serve(socket: Path, kind: str) -> None:
     """Creates one run at the first request and sends its events as `kind` says."""
     daemon = ScriptedDaemon(socket)
     daemon.catalogues.append(OneSession())  # type: ignore[abstract]  # the rest answers UNIMPLEMENTED
-    beginning = [wire_events.created(), events_pb2.RunStarted(), wire_events.adopted(_STEP)]
+    beginning = [wire_events.created(), events_pb2.RunStarted(), wire_events.adopted(*_STEPS)]
     if kind == "replay":
         beginning += [_turn(number) for number in range(REPLAYED)] + _end()
     daemon.runs.script = lambda _request: beginning
@@ -114,8 +116,9 @@ _SENDERS: dict[str, Callable[[ScriptedDaemon, Times], Coroutine[Any, Any, None]]
 
 
 def _turn(number: int) -> Any:
-    """The step ends and starts in turn."""
-    return wire_events.step_ended("s1", "hello") if number % 2 else wire_events.step_started(_STEP)
+    """The steps start and end, one after the other, again and again."""
+    step = _STEPS[number // 2 % len(_STEPS)]
+    return wire_events.step_ended(step.step_id, _OUTPUT) if number % 2 else wire_events.step_started(step)
 
 
 def _end() -> list[Any]:

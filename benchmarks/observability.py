@@ -1,51 +1,57 @@
-"""The cost of metrics and of traces for a step: chains of daemons with and without them, in turn."""
+"""The cost of metrics and of traces for a step: chains of a daemon that hears its events, and does not, in turn."""
 
 import statistics
+from itertools import product
 from pathlib import Path
 
 from benchmarks.contenders.aeond_in_process import STEPS
-from benchmarks.contenders.aeond_observed import IN_A_ROW, TURNS, WAYS
+from benchmarks.contenders.aeond_observed import IN_A_ROW, WAYS
 from benchmarks.measuring import OURS, Contender, in_turns
 from benchmarks.page import Section, microseconds, verdict
 
-BLOCKS = 5
-# Two processes of the same program differ by a few per cent for as long as they live, which is as much as is to be measured in a
-# step that only computes.
-ROUNDS = {"write": 3, "compute": 12}
+ROUNDS = 3
+BLOCKS = {"write": 6, "compute": 24}  # of a round
 MOST_PERCENT = 3.0
 NAMES = {"write": "a step that writes a file", "compute": "a step that only computes"}
-FIGURES = 1 + len(WAYS)  # of a block
+SHOWN = {"metrics": "metrics", "traces": "traces", "both": "metrics and traces"}
+FIGURES = 3  # of a block
 
 
 def measure(folder: Path) -> Section:
     """A step without, with metrics, with traces, and with both."""
+    contenders = {
+        (kind, way): Contender(
+            f"{kind}, {way}", OURS, "aeond_observed.py", (kind, way), count=1 + BLOCKS[kind], warm_up=FIGURES
+        )
+        for kind, way in product(NAMES, WAYS)
+    }
+    measured = in_turns(tuple(contenders.values()), ROUNDS, folder)
     rows: list[tuple[str, ...]] = []
-    for kind, name in NAMES.items():
-        chains = Contender(kind, OURS, "aeond_observed.py", (kind,), count=1 + BLOCKS, warm_up=FIGURES)
-        figures = in_turns((chains,), ROUNDS[kind], folder).whole(kind).seconds
-        steps, off, *on = (figures[place::FIGURES] for place in range(FIGURES))
-        for way, watched in zip(WAYS[1:], on, strict=True):
-            differences = [(one - bare) * 1e6 for one, bare in zip(watched, off, strict=True)]
-            low, _, high = statistics.quantiles(differences, n=4)
-            more = statistics.median(differences) / 1e6
-            added = more / statistics.median(steps) * 100
-            rows.append(
-                (
-                    f"{name}, {'metrics and traces' if way == 'both' else way}",
-                    microseconds(statistics.median(steps)),
-                    f"{more * 1e6:.1f} us ({low:.0f} to {high:.0f})",
-                    f"{added:.1f}%",
-                    verdict(added, at_most=MOST_PERCENT, unit="%"),
-                )
+    for (kind, way), contender in contenders.items():
+        figures = measured.whole(contender.name).seconds
+        steps, off, on = (figures[place::FIGURES] for place in range(FIGURES))
+        differences = [(watched - bare) * 1e6 for watched, bare in zip(on, off, strict=True)]
+        low, more, high = statistics.quantiles(differences, n=4)
+        added = more / 1e4 / statistics.median(steps)
+        rows.append(
+            (
+                f"{NAMES[kind]}, {SHOWN[way]}",
+                microseconds(statistics.median(steps)),
+                f"{more:.1f} us ({low:.0f} to {high:.0f})",
+                f"{added:.1f}%",
+                verdict(added, at_most=MOST_PERCENT, unit="%"),
             )
+        )
+
     return Section(
         "Observability",
-        f"Four daemons, each in a process of its own, take turns of {IN_A_ROW} chains of {STEPS} steps: without, with metrics,"
-        " with traces, and with both; a collector in another process takes the traces. What is added is processor time of the"
-        " daemon's process for a step, whatever it is taken for, and its share of the time of a step without; the median over"
-        f" {BLOCKS} blocks of {TURNS} turns of each of {ROUNDS['write']} (for the step that writes) or {ROUNDS['compute']} sets of"
-        " daemons, with the range of the middle half of the blocks. The work for a run as a whole and the exports, also between"
-        " turns, are part of it. Off, there are no listeners.",
+        f"A daemon takes turns of {IN_A_ROW} chains of {STEPS} steps, in which its metrics, its traces or both hear no event, or all:"
+        " without, with, with, without. A collector in another process takes the traces, in a request that is full of spans, before the"
+        " last of these turns is over. What is added is processor time of the daemon's process for a step, whatever it is taken for,"
+        f" and its share of the time of a step without; the median over {BLOCKS['write']} (for the step that writes) or"
+        f" {BLOCKS['compute']} such blocks in each of {ROUNDS} processes, with the range of the middle half of the blocks. Two processes"
+        " of the same program differ by a few per cent for as long as they live, so that one process is compared with itself. The work for a"
+        " run as a whole is part of it. Off, there are no listeners.",
         ("what", "a step without", "added", "share", "aim"),
         tuple(rows),
     )

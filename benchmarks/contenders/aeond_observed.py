@@ -1,17 +1,18 @@
-"""aeond with metrics and traces, beside aeond without them: chains of four daemons in turn, each in a process of its own.
+"""aeond with metrics and traces, beside aeond without them: one daemon that in turn hears no event, and all.
 
 As in `aeond_in_process.py` the caller is in the daemon's process. The traces go to a collector in another process. Prints for
 each block of turns the seconds of a step without metrics and traces, then the seconds of processor time that the process
-took for a step: without, with metrics, with traces, with both. Again and again.
-usage: aeond_observed.py {compute|write} FOLDER BLOCKS
+took for a step, without and with them. Again and again.
+usage: aeond_observed.py {compute|write} {metrics|traces|both} FOLDER BLOCKS
 """
 
 import json
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Iterator
-from contextlib import ExitStack, asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
+from statistics import fmean
 from time import perf_counter, process_time
 
 import anyio
@@ -24,17 +25,65 @@ from aeond.daemon.config.paths import paths_of
 from aeond.daemon.config.reloading import LiveConfig
 from aeond.daemon.lifecycle.footprint import settle
 from aeond.daemon.notify import Silence
+from aeond.domain.runs.events import Event
+from aeond.observability.run_counts import RunCounts
+from aeond.observability.timed_journal import TimedJournal
+from aeond.observability.traces.tracing import Tracing
 from aeond.server.calls import RunCalls
 from benchmarks.contenders.aeond_in_process import STEPS, chain_of_ten, run_chain
 from benchmarks.daemon import write_config
 from tests.support.otlp_collector import collecting
 
-# A request that is full of spans has those of four turns.
-IN_A_ROW = 24
-TURNS = 6  # of each daemon in a block
+IN_A_ROW = 48  # chains of a turn: a request that is full of spans has those of two
+# Without, with, with, without: what changes evenly over time cancels out.
+BLOCK = (False, True, True, False)
 METRICS = "\n[metrics]\nenabled = {metrics}\n"
 TRACES = "\n[traces]\nendpoint = {endpoint}\n"
-WAYS = ("off", "metrics", "traces", "both")
+WAYS = ("metrics", "traces", "both")
+
+
+class Watch:
+    """Lets metrics and traces of this process hear events, or not. The export that traces put off is done by `export`."""
+
+    def __init__(self) -> None:
+        self.on = True
+        self._counts: RunCounts | None = None
+        self._traces: Tracing | None = None
+
+    def install(self) -> None:
+        """Takes part in each daemon that is composed from now on."""
+        count, trace, append = RunCounts.hear, Tracing.hear, TimedJournal.append
+
+        def counting(counts: RunCounts, events: Sequence[Event]) -> None:
+            if self.on:
+                count(counts, events)
+
+        def tracing(traces: Tracing, events: Sequence[Event]) -> None:
+            self._traces = traces
+            if self.on:
+                trace(traces, events)
+
+        async def appending(journal: TimedJournal, events: Sequence[Event]) -> None:
+            untimed = journal._journal.append  # noqa: SLF001 - what it times
+            await (append(journal, events) if self.on else untimed(events))
+
+        async def exporting(_traces: Tracing) -> None:
+            await anyio.sleep_forever()
+
+        for place, name, changed in (
+            (RunCounts, "hear", counting),
+            (Tracing, "hear", tracing),
+            (Tracing, "run", exporting),
+            (TimedJournal, "append", appending),
+        ):
+            setattr(place, name, changed)
+
+    async def export(self) -> None:
+        """Exports what was heard. RuntimeError if spans were lost."""
+        if self._traces is not None:
+            await self._traces._export()  # noqa: SLF001 - at once, so that it is part of the turn
+            if self._traces.counts.dropped or not self._traces.counts.exported:
+                raise RuntimeError(f"spans were not exported: {self._traces.counts}")
 
 
 @asynccontextmanager
@@ -62,54 +111,35 @@ def _configuration(way: str, endpoint: str) -> str:
     return metrics + (TRACES.format(endpoint=json.dumps(endpoint)) if way in ("traces", "both") else "")
 
 
-async def _take_turns(kind: str, way: str, folder: Path, endpoint: str) -> None:
-    """A turn for each line of input. Prints its seconds, and those of the processor since the last turn ended: what is
-    sent after a turn counts, too."""
-    plan = chain_of_ten(kind)
-    async with daemon_of(folder / way, _configuration(way, endpoint)) as runs:
+async def _measure(kind: str, way: str, folder: Path, blocks: int, endpoint: str) -> list[float]:
+    plan, watch, found = chain_of_ten(kind), Watch(), []
+    watch.install()
+    steps = STEPS * IN_A_ROW
+    async with daemon_of(folder / "daemon", _configuration(way, endpoint)) as runs:
         settle()
-        before = process_time()
-        while await anyio.to_thread.run_sync(sys.stdin.readline):
-            begun = perf_counter()
-            for _ in range(IN_A_ROW):
-                await run_chain(runs, plan)
-            ended, now = perf_counter(), process_time()
-            print(json.dumps((ended - begun, now - before)), flush=True)
-            before = now
-
-
-def _measure(kind: str, folder: Path, blocks: int) -> list[float]:
-    with ExitStack() as stack:
-        endpoint = stack.enter_context(_program("collect"))[1]
-        daemons = [
-            stack.enter_context(_program("daemon", kind, way, str(folder), endpoint))[0] for way in WAYS
-        ]
-        found: list[float] = []
         for _ in range(blocks):
-            turns = [[_turn(daemon) for daemon in daemons] for _ in range(TURNS)]
-            steps = TURNS * IN_A_ROW * STEPS
-            found.append(sum(turn[0][0] for turn in turns) / steps)
-            found.extend(sum(turn[way][1] for turn in turns) / steps for way in range(len(WAYS)))
-        return found
-
-
-def _turn(daemon: "subprocess.Popen[str]") -> tuple[float, float]:
-    assert daemon.stdin is not None
-    assert daemon.stdout is not None
-    daemon.stdin.write("go\n")
-    daemon.stdin.flush()
-    seconds, of_processor = json.loads(daemon.stdout.readline())
-    return seconds, of_processor
+            turns: dict[bool, list[tuple[float, float]]] = {False: [], True: []}
+            for watch.on in BLOCK:
+                begun, before = perf_counter(), process_time()
+                for _ in range(IN_A_ROW):
+                    await run_chain(runs, plan)
+                ended = perf_counter()
+                if len(turns[True]) == 1 and watch.on:
+                    await watch.export()
+                turns[watch.on].append(((ended - begun) / steps, (process_time() - before) / steps))
+            found.append(fmean(seconds for seconds, _ in turns[False]))
+            found.extend(fmean(of_processor for _, of_processor in turns[on]) for on in (False, True))
+    return found
 
 
 @contextmanager
-def _program(*arguments: str) -> Iterator[tuple["subprocess.Popen[str]", str]]:
-    """This program in another process, and the first line that it prints. It ends at the end of its input."""
-    command = [sys.executable, __file__, *arguments]
+def _collector() -> Iterator[str]:
+    """A collector in another process; yields its endpoint."""
+    command = [sys.executable, __file__, "collect"]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as program:
         assert program.stdout is not None
         try:
-            yield program, program.stdout.readline().strip()
+            yield program.stdout.readline().strip()
         finally:
             program.communicate(timeout=30)
 
@@ -120,18 +150,12 @@ async def _collect() -> None:
         await anyio.to_thread.run_sync(sys.stdin.read)
 
 
-async def _daemon(kind: str, way: str, folder: Path, endpoint: str) -> None:
-    print("ready", flush=True)
-    await _take_turns(kind, way, folder, endpoint)
-
-
 if __name__ == "__main__":
     match sys.argv[1:]:
         case ["collect"]:
             anyio.run(_collect)
-        case ["daemon", kind, way, place, endpoint]:
-            anyio.run(_daemon, kind, way, Path(place), endpoint)
-        case [kind, place, count]:
-            print(json.dumps(_measure(kind, Path(place), int(count))))
+        case [kind, way, place, count]:
+            with _collector() as address:
+                print(json.dumps(anyio.run(_measure, kind, way, Path(place), int(count), address)))
         case _:
             sys.exit(__doc__)

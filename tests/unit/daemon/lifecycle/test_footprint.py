@@ -26,7 +26,29 @@ assert resident() < worked, (worked, resident())
 assert json.loads(kept)[-1] == 999
 """
 
+COLLECTING = """
+import gc, weakref
+from aeond.daemon.lifecycle.footprint import settle, start_lean
+
+class Node:
+    pass
+
+start_lean()
+settle()
+node = Node()
+node.itself = node
+gone = weakref.ref(node)
+del node
+more = [[] for _ in range(100_000)]
+assert gone() is None
+"""
+
 
 def test_a_process_that_settles_is_smaller_and_works() -> None:
     """Giving back what starting, or work, needed makes the process smaller and breaks nothing."""
     subprocess.run([sys.executable, "-c", SETTLING], check=True, timeout=60)
+
+
+def test_garbage_is_collected_after_a_process_has_settled() -> None:
+    """Objects that hold each other are freed in a process that goes on making others."""
+    subprocess.run([sys.executable, "-c", COLLECTING], check=True, timeout=60)

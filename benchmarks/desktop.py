@@ -292,7 +292,7 @@ def _opened_after_rest(popup: Popup) -> float:
 
 
 def _forget_peak(process: psutil.Process) -> None:
-    """From now on the kernel keeps the process's most resident memory anew."""
+    """Lets the kernel find the most resident memory of the process from now on."""
     Path(f"/proc/{process.pid}/clear_refs").write_text("5")
 
 

@@ -51,7 +51,7 @@ def measure(folder: Path) -> Section:
         f" and its share of the time of a step without; the median over {BLOCKS['write']} (for the step that writes) or"
         f" {BLOCKS['compute']} such blocks in each of {ROUNDS} processes, with the range of the middle half of the blocks. Two processes"
         " of the same program differ by a few per cent for as long as they live, so that one process is compared with itself. The work for a"
-        " run as a whole is part of it. Off, there are no listeners.",
+        " run as a whole is part of it. Without, the listeners return at once; a daemon whose metrics and traces are off has none.",
         ("what", "a step without", "added", "share", "aim"),
         tuple(rows),
     )

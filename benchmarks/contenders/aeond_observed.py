@@ -119,7 +119,8 @@ async def _measure(kind: str, way: str, folder: Path, blocks: int, endpoint: str
         settle()
         for _ in range(blocks):
             turns: dict[bool, list[tuple[float, float]]] = {False: [], True: []}
-            for watch.on in BLOCK:
+            for on in BLOCK:
+                watch.on = on
                 begun, before = perf_counter(), process_time()
                 for _ in range(IN_A_ROW):
                     await run_chain(runs, plan)

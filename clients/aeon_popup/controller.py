@@ -9,9 +9,11 @@ from aeon_popup.state import happenings
 from aeon_popup.state.happenings import Approval, Happening
 from aeon_popup.state.notices import Notice, choice_of, notice_of
 from aeon_popup.state.run_view import Asked, RunView, Stage
-from aeon_popup.state.session import SessionView, after
+from aeon_popup.state.session import Link, SessionView, after
 from aeon_popup.trace import Trace
 from aeond_client.records.runs import Resolution
+
+_CONTINUED = uuid.uuid5(uuid.NAMESPACE_URL, "aeon-popup:continued")
 
 
 class Daemon(Protocol):
@@ -150,7 +152,8 @@ class Controller:
     def retry(self) -> None:
         """Starts the daemon if none is running, else sends the draft, or continues the failed run, or sends its request again."""
         run = self.view.shown
-        if self.view.stage is Stage.UNAVAILABLE:
+        waits = run is not None and run.retry_point is not None and self.view.link is Link.DOWN
+        if self.view.stage is Stage.UNAVAILABLE or waits:
             if not self.view.starting:
                 self.apply([happenings.StartAsked()])
                 self._daemon.start_daemon()
@@ -162,8 +165,8 @@ class Controller:
             self.submit(run.text)
 
     def _continue(self, run: RunView, after_seq: int) -> None:
-        """Continues a failed run once: a repeat, also after a lost reply, has the same request id."""
-        key = run.retry_key or str(uuid.uuid4())
+        """Continues a failed run once: a repeat, also after a lost reply or in another popup, has the same request id."""
+        key = str(uuid.uuid5(_CONTINUED, f"{run.run_id}/{after_seq}"))
         if self.view.run(key) is None:
             self.apply([happenings.Continued(key, run.key, after_seq)])
             self._daemon.fork(key, run.run_id, after_seq, run.session_id)

@@ -120,7 +120,7 @@ async def test_why_names_every_cause_of_a_run_in_order(tmp_path: Path) -> None:
 
 
 def interrupted(stage: Stage) -> str:
-    """A run whose step has begun an effect, which nobody saw end, when the daemon was killed; it is suspended now."""
+    """A run whose step has begun an effect, whose end was not recorded, when the daemon was killed; it is suspended now."""
     with Client(stage.socket) as client:
         gate = stage.gate()
         run_id = client.create_run("Send it", RunOptions(plan=chain(deed("s1", "send", gate=gate)))).run_id

@@ -37,15 +37,7 @@ from aeond_client.async_client import AsyncClient
 from aeond_client.calls.run_calls import RunOptions
 from aeond_client.connection.retries import Retries
 from aeond_client.connection.sockets import candidates, find_socket
-from aeond_client.errors import (
-    AeondError,
-    CallCancelledError,
-    DaemonError,
-    NoDaemonError,
-    OverloadedError,
-    TimedOutError,
-    UnavailableError,
-)
+from aeond_client.errors import AeondError, NoDaemonError
 from aeond_client.records.runs import Resolution, Run, RunState, RunSummary
 from aeond_client.socket_address import SocketSource
 from aeond_client.watching.following import Outage
@@ -60,8 +52,15 @@ _PAUSES = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0)
 _UNFINISHED = (RunState.PENDING, RunState.RUNNING, RunState.AWAITING_INPUT, RunState.SUSPENDED)
 # States of the daemon that end by themselves, so that it is worth to look again.
 _PASSING = ("starting", "draining")
-# After these errors the same request may succeed, or has reached the daemon.
-_MAY_PASS = (UnavailableError, OverloadedError, TimedOutError, CallCancelledError, DaemonError)
+# The reasons for which a run can never be continued after this event.
+_LASTING = (
+    "FORK_DOES_NOT_FIT",
+    "FORK_TOO_LATE",
+    "SEQ_AHEAD",
+    "RUN_ENDED",
+    "RUN_NOT_FOUND",
+    "REQUEST_ID_REUSED",
+)
 # A person waits for the reply: three attempts within half a second.
 _RETRIES = Retries(attempts=3)
 
@@ -241,7 +240,7 @@ class Link:
         except AeondError as error:
             if isinstance(error, NoDaemonError):
                 self._note_down(error.message)
-            self._batches.put(Refused(key, error.message, lasting=not isinstance(error, _MAY_PASS)))
+            self._batches.put(Refused(key, error.message, lasting=error.reason in _LASTING))
             return
         self._batches.put(Accepted(key, run.run_id, session_id))
         await self._follow(key, run.run_id)

@@ -62,8 +62,8 @@ class Accepted:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """The daemon did not accept the request, or is not available; the text becomes the draft again. The same request would be
-    refused again if that is `lasting`.
+    """The daemon did not accept the request, or is not available; its text becomes the draft again, and a failed run that was to be
+    continued is shown again. The same request would always be refused if that is `lasting`.
     """
 
     key: str

@@ -72,8 +72,8 @@ class RunView:
     twice counts once. `sent` has the subjects of questions, approvals and steps whose reply is on its way, and `replies` has
     what was typed for a question so far, by the run that asked and the question. `effects` are the changes of the steps
     that have ended. Events up to `past_seq` happened before the popup was started, or in the run that this one continues. `below`
-    is the key of the run below which the request was written. `continues` is the id of the failed run that this one continues, and `retry_key` the request id under
-    which this run may have been continued already. `starts` has the start of each step.
+    is the key of the run below which the request was written. `continues` is the id of the run whose events this one has copied, and `retry_key` the request id under
+    which this one may have been continued already. `starts` has the start of each step.
     """
 
     key: str

@@ -141,7 +141,8 @@ def after(view: SessionView, happening: Happening) -> SessionView:
         case CallFailed() | Sent() | StopAsked() | UndoAsked() | Undone():
             return _replied(view, happening)
         case LinkUp(socket=socket):
-            up = replace(view, link=Link.UP, socket=socket, problem="", retry_seconds=0.0)
+            runs = tuple(replace(run, note="") if run.retry_point else run for run in view.runs)
+            up = replace(view, link=Link.UP, socket=socket, runs=runs, problem="", retry_seconds=0.0)
             return replace(up, starting=False, start_problem="")
         case StartAsked():
             return replace(view, starting=True, start_problem="")

@@ -80,7 +80,7 @@ def explanation(view: SessionView, run: RunView | None) -> tuple[str, str]:
             "",
             "This run continued another one: its answer is not part of the session that the request is added to.",
         )
-    start, rest = _outcome(run)
+    start, rest = _outcome(run, continued=view.run(run.retry_key) is not None)
     return start, " ".join(filter(None, (rest, "" if run.needs_person else run.note)))
 
 
@@ -95,15 +95,18 @@ def about_history(view: SessionView, found: int) -> tuple[str, str]:
     return "", "No run has these words." if view.history else "There are no runs yet."
 
 
-def _outcome(run: RunView) -> tuple[str, str]:
-    """Why an ended run has no answer, or not the whole one."""
+def _outcome(run: RunView, *, continued: bool) -> tuple[str, str]:
+    """Why an ended run has no answer, or not the whole one; `continued` says that a failed one goes on in another run."""
     if run.stage is Stage.FAILED:
         problem = run.steps.problem
         why = problem.message if problem else "The run ended without an answer."
         if going_on := run.retry_point:
             # The line of the failed step has its cause.
             cause = "" if problem and problem.reason == _STEPS_FAILED else why
-            rest = f"{_kept(going_on.kept)}; Retry continues from step {going_on.number}."
+            retry = (
+                "shows the run that continues it" if continued else f"continues from step {going_on.number}"
+            )
+            rest = f"{_kept(going_on.kept)}; Retry {retry}."
             return f"Stopped at step {going_on.number}.", " ".join(filter(None, (_sentence(cause), rest)))
         done = sum(line.state is StepState.SUCCEEDED for line in run.steps.lines)
         kept = f" The results of {counted(done, 'step')} are kept in the record." if done else ""

@@ -80,7 +80,10 @@ function receive(name, data) {
   app.lost = null;
   if (name === "link") linked(data);
   else if (name === "problem") app.missing = data.message;
-  else if (name === "event" && app.view.apply(data)) arrived(data);
+  else if (name === "event") {
+    app.missing = "";
+    if (app.view.apply(data)) arrived(data);
+  }
   redraw();
 }
 

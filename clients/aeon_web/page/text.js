@@ -14,7 +14,7 @@ export const printable = (text) =>
   String(text).replaceAll("\r\n", "\n").replace(UNSAFE, (one) => (one === "\n" || one === "\t" ? one : escaped(one)));
 export const oneLine = (text) => printable(String(text).split(/\s+/u).join(" ").trim());
 // A message of the daemon, which has no capital because the command line puts words before it, as a sentence of its own. A
-// first word with other signs is a name, and stays as it is.
+// first word with other signs than small letters stays as it is.
 export const sentence = (text) => printable(text).replace(/^[a-z](?=[a-z]* )/, (first) => first.toUpperCase());
 export const shown = (value) => (typeof value === "string" ? value : JSON.stringify(value));
 export const pretty = (value) => printable(typeof value === "string" ? value : JSON.stringify(value, null, 2));

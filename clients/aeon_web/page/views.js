@@ -21,7 +21,7 @@ export function badgeOf(app) {
   if (view.run.activity === "stopping") return ["Stopping…", "warn"];
   const count = view.run.steps.size;
   const words = {
-    planning: [view.run.state === "pending" ? "Waiting…" : "Planning…", "accent"],
+    planning: [view.run.created && view.run.state === "pending" ? "Waiting…" : "Planning…", "accent"],
     running: [view.over === count ? "Answering…" : `Running · ${view.over} of ${count}`, "accent"],
     question: ["Needs your answer", "warn"],
     approval: ["Needs approval", "warn"],
@@ -158,9 +158,9 @@ function card(app, view) {
     approval: () => approvalCard(one, busy, view.runs.get(one.runId).taint),
     decision: () => decisionCard(one, busy),
   };
-  const shown = one && cards[one.kind]();
-  if (busy) shown.append(h("p", { class: "dim", role: "status", "data-key": "sending" }, "Sending…"));
-  return shown;
+  const drawn = one && cards[one.kind]();
+  if (busy) drawn.append(h("p", { class: "dim", role: "status", "data-key": "sending" }, "Sending…"));
+  return drawn;
 }
 
 // What the state of a daemon that is not ready means for a request.

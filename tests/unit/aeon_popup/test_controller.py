@@ -152,6 +152,31 @@ def test_a_run_that_was_continued_without_a_reply_is_continued_under_the_same_id
     assert (key != first[0], text, session_id) == (True, TEXT, SESSION)
 
 
+def test_two_popups_continue_a_run_under_the_same_id() -> None:
+    """A program that was started again asks for the same fork of the same run, so that one run exists."""
+    forks = []
+    for world in (World(), World()):
+        world.has(sent(), FAILED_STEP)
+        world.controller.retry()
+        forks += world.daemon.of("fork")
+    assert forks[0] == forks[1]
+
+
+def test_without_a_daemon_retry_starts_it_before_a_run_is_continued(world: World) -> None:
+    """A failed run that cannot be continued because no daemon runs is continued after its start, and no longer says that."""
+    world.has(sent(), FAILED_STEP)
+    world.controller.retry()
+    ((key, *_),) = world.daemon.of("fork")
+    world.has([happenings.LinkDown("socket"), happenings.Refused(key, "no daemon")])
+    world.controller.retry()
+    assert (len(world.daemon.of("fork")), len(world.daemon.of("start_daemon"))) == (1, 1)
+    world.has([happenings.LinkUp("socket")])
+    assert world.view.shown
+    assert world.view.shown.note == ""
+    world.controller.retry()
+    assert len(world.daemon.of("fork")) == 2
+
+
 def test_a_reply_that_was_begun_is_kept_until_the_question_is_answered(world: World) -> None:
     """Text typed for a question stays while the run waits for it, and goes with the answer."""
     world.has(sent(), ASKED)

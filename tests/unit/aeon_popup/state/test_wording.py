@@ -2,7 +2,7 @@
 
 import pytest
 
-from aeon_popup.state import wording
+from aeon_popup.state import happenings, wording
 from aeon_popup.state.happenings import (
     CallFailed,
     FollowUpStarted,
@@ -109,6 +109,8 @@ def test_a_failure_says_from_which_step_retry_continues(
     ]
     view = folded([*sent(), *received(*planned(), *kinds, *failed)])
     assert wording.explanation(view, view.shown) == ("Stopped at step 3.", words)
+    view = after(view, happenings.Continued("again", KEY, 9))
+    assert wording.explanation(view, view.run(KEY))[1].endswith("Retry shows the run that continues it.")
 
 
 def test_a_request_below_a_continued_run_says_what_it_does_not_see() -> None:

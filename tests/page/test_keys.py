@@ -81,8 +81,9 @@ def _journal(user: User) -> None:
 def _stop(user: User) -> None:
     ask(user.page, GATE)
     user.gate.held()
-    user.press("Ctrl+.")
-    user.page.get_by_text("Stopping…").first.wait_for()
+    with user.page.expect_response("**/cancel_run"):
+        user.press("Ctrl+.")
+        user.page.get_by_text("Stopping…").first.wait_for()
     user.gate.open()
     badge(user.page, "Cancelled")
 

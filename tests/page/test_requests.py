@@ -69,8 +69,9 @@ def test_stop_cancels_the_run(page: Any, stage: Stage, gate: Gate) -> None:
     """The key for stopping cancels the run that is shown."""
     ask(page, GATE)
     gate.held()
-    page.keyboard.press("Control+.")
-    page.get_by_text("Stopping…").first.wait_for()
+    with page.expect_response("**/cancel_run"):
+        page.keyboard.press("Control+.")
+        page.get_by_text("Stopping…").first.wait_for()
     gate.open()
     badge(page, "Cancelled")
     with Client(stage.socket) as client:
@@ -87,8 +88,9 @@ def test_stop_counts_while_the_request_is_being_sent(page: Any, stage: Stage, ga
         route.fulfill(response=reply)
 
     page.route("**/create_run", stop_first)
-    ask(page, GATE)
-    page.get_by_text("Stopping…").first.wait_for()
+    with page.expect_response("**/cancel_run"):
+        ask(page, GATE)
+        page.get_by_text("Stopping…").first.wait_for()
     gate.open()
     badge(page, "Cancelled")
     with Client(stage.socket) as client:

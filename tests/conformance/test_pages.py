@@ -134,36 +134,33 @@ def test_the_examples_of_a_client_are_on_its_page(stub: Stub, example: str) -> N
     assert f"\n{code}```\n" in stub.page.read_text(encoding="utf-8")
 
 
+def follow_page(stub: Stub, block: str, daemon: DaemonProcess, folder: Path, **settings: str) -> str:
+    """The last line that the commands of a block of the client's page print in a folder outside the checkout."""
+    assert stub.page
+    (commands,) = re.findall(
+        rf"^```sh {block}\n(.*?)^```$", stub.page.read_text("utf-8"), re.MULTILINE | re.DOTALL
+    )
+    stub.example_command("ask")
+    shutil.copy(stub.source("ask"), folder / stub.copy)
+    words = ["bash", "-euo", "pipefail", "-c", commands]
+    # The packages of Debian are compiled already, by the build of the client.
+    settings |= {"AEOND": str(ROOT), "GOCACHE": str(BUILT / "go/cache")}
+    return printed(words, daemon, folder, **settings).splitlines()[-1]
+
+
 @pytest.mark.parametrize("stub", PROJECTS, ids=str)
 def test_another_project_uses_a_client_as_its_page_says(stub: Stub, daemon: DaemonProcess) -> None:
     """The commands for a project outside the checkout end with the answer of the example."""
-    assert stub.page
-    (commands,) = re.findall(
-        r"^```sh project\n(.*?)^```$", stub.page.read_text("utf-8"), re.MULTILINE | re.DOTALL
-    )
-    stub.example_command("ask")
     with daemon_folder() as folder:
-        shutil.copy(stub.source("ask"), folder / stub.copy)
-        words = ["bash", "-euo", "pipefail", "-c", commands]
-        # The packages of Debian are compiled already, by the build of the client.
-        settings = {"AEOND": str(ROOT), "GOCACHE": str(BUILT / "go/cache")}
-        assert printed(words, daemon, folder, **settings).splitlines()[-1] == "391"
+        assert follow_page(stub, "project", daemon, folder) == "391"
 
 
 def test_another_module_uses_the_go_client_as_its_page_says(daemon: DaemonProcess) -> None:
     """The commands for a Go module outside the checkout end with the answer of the example, with the versions of Debian 12."""
     (stub,) = (stub for stub in PAGES if stub.name == "Go")
-    assert stub.page
-    (commands,) = re.findall(
-        r"^```sh module\n(.*?)^```$", stub.page.read_text("utf-8"), re.MULTILINE | re.DOTALL
-    )
-    stub.example_command("ask")
     with daemon_folder() as folder:
-        shutil.copy(stub.source("ask"), folder / stub.copy)
-        words = ["bash", "-euo", "pipefail", "-c", commands]
-        settings = {"AEOND": str(ROOT), "GOCACHE": str(BUILT / "go/cache")}
-        settings |= module_proxy(BUILT / "go/modules")
-        assert printed(words, daemon, folder, **settings).splitlines()[-1] == "391"
+        settings = module_proxy(BUILT / "go/modules")
+        assert follow_page(stub, "module", daemon, folder, **settings) == "391"
         required = (folder / "go.mod").read_text(encoding="utf-8")
     versions = re.findall(r"^\t(\S+ v\S+)$", (ROOT / "clients/go/go.mod").read_text("utf-8"), re.MULTILINE)
     assert versions

@@ -66,6 +66,7 @@ class Turn:
         self._asked: dict[tuple[str, str], asyncio.Task[None]] = {}  # by run and approval or question
         self._again: list[Event] = []  # requests that were open when the last turn ended
         self._away = False
+        self._cancelled = False
 
     @property
     def ended(self) -> bool:
@@ -76,7 +77,7 @@ class Turn:
         """Returns when the run has ended or asks for words, then with `question` set. AeondError if the daemon stays
         away for longer than the patience.
         """
-        self.question = None
+        self.question, self._cancelled = None, False
         self._outcome = asyncio.get_running_loop().create_future()
         async with asyncio.TaskGroup() as self._group:
             self._begin(self._read())
@@ -91,8 +92,12 @@ class Turn:
 
     async def cancel(self) -> None:
         """Requests the cancellation; the run's last event ends the turn. If the daemon does not take the request, the
-        turn ends and says so.
+        turn ends and says so. From here on nothing that the editor answers decides about the run: it dismisses what was
+        asked, which is no denial, and the denial could reach the daemon first.
         """
+        self._cancelled = True
+        for task in self._asked.values():
+            task.cancel()
         try:
             await self._client.cancel_run(self.run_id, "cancelled in the editor")
         except AeondError as error:
@@ -129,7 +134,10 @@ class Turn:
     def _ask(self, event: Event, number: str, asking: Coroutine[Any, Any, None]) -> None:
         self._withdraw(event.run_id, number)
         self._again.append(event)
-        self._asked[event.run_id, number] = self._begin(asking)
+        if self._cancelled:
+            asking.close()
+        else:
+            self._asked[event.run_id, number] = self._begin(asking)
 
     def _withdraw(self, run_id: str, number: str) -> None:
         """Another client was faster, or the time is over: the editor's answer does not count any more."""

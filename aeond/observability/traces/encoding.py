@@ -10,22 +10,23 @@ from struct import Struct
 from typing import Final
 
 from opentelemetry.proto.common.v1.common_pb2 import AnyValue, KeyValue
-from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
+from opentelemetry.proto.trace.v1.trace_pb2 import ScopeSpans, Span, Status
 
 MAX_CHARS: Final = 256  # of a name or a value
 _ONE_BYTE: Final = 127  # the largest length that takes one byte
 _BYTES: Final = 2  # the wire type of texts and messages
 
-# Id, parent, kind, start and end of a span, each after its tag and, of an id, its length.
-_FRAME: Final = Struct("<2sQ2sQBBBQBQ")
-_FRAME_OF_TOP: Final = Struct("<2sQBBBQBQ")
-ID, PARENT, KIND, START, END = b"\x12\x08", b"\x22\x08", 0x30, 0x39, 0x41
+# Trace, id, parent, kind, start and end of a span, each after its tag and, of an id, its length.
+_FRAME: Final = Struct("<2s16s2sQ2sQBBBQBQ")
+_FRAME_OF_TOP: Final = Struct("<2s16s2sQBBBQBQ")
+TRACE, ID, PARENT, KIND, START, END = b"\x0a\x10", b"\x12\x08", b"\x22\x08", 0x30, 0x39, 0x41
 _ATTRIBUTE, _KEY, _VALUE, _TEXT = 0x4A, 0x0A, 0x12, 0x0A
 
 Scalar = str | int | float
 
 
 def encoded_span(
+    trace: bytes,
     own: int,
     parent: int | None,
     kind: "Span.SpanKind.ValueType",
@@ -35,18 +36,15 @@ def encoded_span(
     attributes: bytes,
     error: str,
 ) -> bytes:
-    """A span without its trace; `parent` is None if that is added later, too. Ids are numbers of 64 bits, times in
+    """A span as a field of ScopeSpans. The id of the trace has 16 bytes, those of spans are numbers of 64 bits; times are in
     nanoseconds."""
     if error:
         attributes += attribute("error.type", error) + _failed(error)
-    return frame(own, parent, kind, start, end) + encoded_name(name) + attributes
-
-
-def frame(own: int, parent: int | None, kind: "Span.SpanKind.ValueType", start: int, end: int) -> bytes:
-    """The part of a span that no other has."""
     if parent is None:
-        return _FRAME_OF_TOP.pack(ID, own, KIND, kind, START, start, END, end)
-    return _FRAME.pack(ID, own, PARENT, parent, KIND, kind, START, start, END, end)
+        ids = _FRAME_OF_TOP.pack(TRACE, trace, ID, own, KIND, kind, START, start, END, end)
+    else:
+        ids = _FRAME.pack(TRACE, trace, ID, own, PARENT, parent, KIND, kind, START, start, END, end)
+    return field(ScopeSpans.SPANS_FIELD_NUMBER, ids + encoded_name(name) + attributes)
 
 
 def attributes_of(values: Mapping[str, Scalar]) -> bytes:

@@ -14,6 +14,7 @@ from aeond.observability.traces.encoding import (
     KIND,
     PARENT,
     START,
+    TRACE,
     attribute,
     attributes_of,
     encoded_name,
@@ -22,7 +23,6 @@ from aeond.observability.traces.encoding import (
 
 AGENT: Final = "aeond"
 OF_AGENT: Final = attributes_of({"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": AGENT})
-_TRACE: Final = b"\x0a\x10"  # the tag of the id of a trace, and its length
 _INTERNAL: Final = bytes((KIND, Span.SPAN_KIND_INTERNAL, START))
 NAME_OF_STEP: Final = {mode: f"step {mode}" for mode in StepMode}
 
@@ -56,7 +56,7 @@ def tool_attributes(tool: str) -> bytes:
 # A span of a trace, as a field of ScopeSpans: its head with the tag of the trace id, the trace id, the id, the parent, the
 # kind with the tag of the start, the start, the end, and name and attributes.
 _SPAN: Final = "{}s16s2sQ2sQ3sQBQ{}s"
-_SIZE: Final = len(_TRACE) + Struct("<" + _SPAN.format(0, 0)).size
+_SIZE: Final = len(TRACE) + Struct("<" + _SPAN.format(0, 0)).size
 
 
 class ToolStep(NamedTuple):
@@ -92,7 +92,7 @@ def tool_step(tool: str, step_id: str, attempt: int, call_id_size: int) -> ToolS
         + attribute("aeond.state", StepState.SUCCEEDED)
     )
     call, step = (
-        field_head(ScopeSpans.SPANS_FIELD_NUMBER, _SIZE + size) + _TRACE
+        field_head(ScopeSpans.SPANS_FIELD_NUMBER, _SIZE + size) + TRACE
         for size in (len(of_call) + call_id_size, len(of_step))
     )
     layout = Struct(

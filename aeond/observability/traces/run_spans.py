@@ -5,11 +5,11 @@ while the run works or read from the journal later. Spans hold names, states, du
 requests, prompts, arguments, results or answers.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final
 
-from opentelemetry.proto.trace.v1.trace_pb2 import ScopeSpans, Span
+from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
 from aeond.domain.plans.plan import StepState
 from aeond.domain.plans.steps import StepMode
@@ -22,7 +22,6 @@ from aeond.observability.traces.encoding import (
     attribute,
     attributes_of,
     encoded_span,
-    field,
     unique_attribute,
 )
 from aeond.observability.traces.recurring_parts import (
@@ -34,7 +33,7 @@ from aeond.observability.traces.recurring_parts import (
     tool_attributes,
     tool_step,
 )
-from aeond.observability.traces.span_ids import RUN, SpanIds, id_number, span_id
+from aeond.observability.traces.span_ids import CALLER, RUN, SpanIds, id_number, span_id
 from aeond.trace_context import TraceParent
 
 MAX_SPANS: Final = 4_096  # of one run
@@ -44,10 +43,6 @@ WAITS: Final = "waits_for_approval"
 _FAILED_STEPS: Final = (StepState.FAILED, StepState.INVALID, StepState.UNKNOWN)
 CALL_ID: Final = "gen_ai.tool.call.id"
 _SECOND: Final = 1_000_000_000  # in nanoseconds
-
-# The number and time of the event that began it, the time of the next one, that ended it, step, attempt, tool and call. A
-# plain tuple of plain values: the garbage collector does not follow it.
-_ToolStep = tuple[int, float, float, str, int, str, str]
 
 
 @dataclass(slots=True)
@@ -67,24 +62,23 @@ class _Open:
 class RunSpans:
     """The spans of one run, fed with its events in order.
 
-    `model` returns the name of the daemon's model, for runs whose request names none. Events wait until spans are asked
-    for, or until MAX_WAITING of them wait: made one after another, spans take half the time.
+    `above` is the span that asked for the run, by `place_of`. `model` returns the name of the daemon's model, for runs whose
+    request names none. Events wait until `take`, or until MAX_WAITING of them wait: made one after another, spans take
+    half the time.
     """
 
-    def __init__(self, run_id: str, model: Callable[[], str], provider: str) -> None:
+    def __init__(self, run_id: str, above: TraceParent, model: Callable[[], str], provider: str) -> None:
         self.run_id = run_id
-        self.recorded = True  # if not, its trace is none that the client records
+        self.above = above
+        self.count = 0  # of the spans
+        self.dropped = 0
         self._waiting: list[e.Event] = []
-        self._parent_run_id = ""
-        self._trace_parent: TraceParent | None = None
-        self._dropped = 0
+        self._trace = above.trace_id
         self._ids = SpanIds(run_id)
         self._model = ""  # the one that the request names
         self._usual_model = model
         self._provider = provider
-        self._spans: list[bytes] = []
-        self._tool_steps: list[_ToolStep] = []  # those that succeeded: encoded when the spans are asked for
-        self._top: bytes | None = None  # the span of the run itself
+        self._spans: list[bytes] = []  # as fields of ScopeSpans
         self._open: dict[str, _Open] = {}  # by a key that begins with what it is
         self._asking: set[str] = set()  # the ids of the steps that wait for an answer
         self._copied_time: float | None = None  # the events that a fork copied have the time of its creation
@@ -95,8 +89,8 @@ class RunSpans:
         if len(self._waiting) >= MAX_WAITING:
             self.take()
 
-    def take(self) -> None:
-        """Makes the spans of the events that wait."""
+    def take(self) -> bytes:
+        """Makes the spans of the events that wait. All spans so far, as fields of ScopeSpans."""
         begun: tuple[e.Event, e.StepStarted] | None = None  # the event before, if it began a step
         for event in self._waiting:
             kind = event.kind
@@ -114,46 +108,12 @@ class RunSpans:
         if begun is not None:
             self._step_started(*begun)
         self._waiting.clear()
-
-    @property
-    def parent_run_id(self) -> str:
-        self.take()
-        return self._parent_run_id
-
-    @property
-    def trace_parent(self) -> TraceParent | None:
-        """The span of the client that asked for the run."""
-        self.take()
-        return self._trace_parent
-
-    @property
-    def dropped(self) -> int:
-        self.take()
-        return self._dropped
-
-    @property
-    def count(self) -> int:
-        """The number of spans."""
-        return len(self._spans) + 2 * len(self._tool_steps) + (self._top is not None)
-
-    def encoded(self, trace: bytes, parent: bytes = b"") -> bytes:
-        """The spans of an ended run as fields of ScopeSpans, as parts of the trace with this id of 16 bytes; `parent` is the
-        span that asked for the run."""
-        self.take()
-        of_trace = Span(trace_id=trace).SerializeToString()
-        spans = [of_trace + span for span in self._spans]
-        if self._top is not None:
-            spans.append(of_trace + self._top + Span(parent_span_id=parent).SerializeToString())
-        fields = [field(ScopeSpans.SPANS_FIELD_NUMBER, span) for span in spans]
-        return b"".join([*fields, *self._encoded_steps(trace)])
+        return b"".join(self._spans)
 
     # ------------------------------------------------------------ the run
 
     def _created(self, event: e.Event, kind: e.RunCreated) -> None:
         request, ancestry = kind.request, kind.ancestry
-        self._parent_run_id = ancestry.parent_run_id
-        if request.trace_parent:
-            self._trace_parent = TraceParent.parse(request.trace_parent)
         self._model = request.model
         attributes = OF_AGENT + unique_attribute("aeond.run.id", self.run_id)
         if request.session_id:
@@ -162,8 +122,11 @@ class RunSpans:
             attributes += unique_attribute("aeond.run.forked_from", ancestry.forked_run_id)
             self._copied_time = event.time
         kind_of_span = Span.SPAN_KIND_INTERNAL if ancestry.parent_run_id else Span.SPAN_KIND_SERVER
+        above = id_number(self.above.span_id) if self.above.span_id else None
         start = _nanoseconds(event.time)
-        self._open[RUN] = _Open(self._ids.run, None, f"invoke_agent {AGENT}", start, attributes, kind_of_span)
+        self._open[RUN] = _Open(
+            self._ids.run, above, f"invoke_agent {AGENT}", start, attributes, kind_of_span
+        )
 
     def _ended(self, event: e.Event, kind: e.RunEnded) -> None:
         for key in [key for key in self._open if key != RUN]:
@@ -189,7 +152,8 @@ class RunSpans:
 
     def _step_done(self, begun: e.Event, started: e.StepStarted, event: e.Event, ended: e.StepEnded) -> bool:
         """Takes a step that called a tool and succeeded, and whose events follow each other. Its spans are those that
-        `_step_started` and `_step_ended` add, in a fraction of the time. False, with nothing done, for any other step."""
+        `_step_started` and `_step_ended` add, in a fraction of the time; most spans are made here. False, with nothing
+        done, for any other step."""
         call, step_id = started.step.tool_call, ended.step_id
         if (
             call is None
@@ -203,21 +167,14 @@ class RunSpans:
             or self.count + 2 > MAX_SPANS
         ):
             return False
-        self._tool_steps.append(
-            (begun.seq, begun.time, event.time, step_id, started.attempt, call.tool, call.call_id)
-        )
+        start = int(begun.time * _SECOND)
+        end = int(event.time * _SECOND) if event.time > begun.time else start
+        id_of_call = unique_attribute(CALL_ID, call.call_id) if call.call_id else b""
+        own, of_call = self._ids.of_step(begun.seq)
+        parts = tool_step(call.tool, step_id, started.attempt, len(id_of_call))
+        self._spans.append(parts.encoded(self._trace, of_call, own, self._ids.run, start, end, id_of_call))
+        self.count += 2
         return True
-
-    def _encoded_steps(self, trace: bytes) -> Iterator[bytes]:
-        """The spans of each tool step: of its call and of the step, as fields. Most spans are made here."""
-        run, ids_of_step = self._ids.run, self._ids.of_step
-        for seq, begun, ended, step_id, attempt, tool, call_id in self._tool_steps:
-            start = int(begun * _SECOND)
-            end = int(ended * _SECOND) if ended > begun else start
-            id_of_call = unique_attribute(CALL_ID, call_id) if call_id else b""
-            own, call = ids_of_step(seq)
-            parts = tool_step(tool, step_id, attempt, len(id_of_call))
-            yield parts.encoded(trace, call, own, run, start, end, id_of_call)
 
     def _step_started(self, event: e.Event, kind: e.StepStarted) -> None:
         step = kind.step
@@ -279,7 +236,7 @@ class RunSpans:
         key, child = f"child {kind.child.child_run_id}", kind.child.child_run_id
         attributes = unique_attribute("aeond.child_run.id", child)
         open_ = self._begin(key, event, "child run", attributes, _step(kind.step_id))
-        open_.span_id = id_number(span_id(child, "caller"))
+        open_.span_id = id_number(span_id(child, CALLER))
 
     def _child_ended(self, event: e.Event, kind: e.ChildRunEnded) -> None:
         self._close(f"child {kind.child_run_id}", event, kind.state)
@@ -361,12 +318,13 @@ class RunSpans:
     ) -> None:
         """Adds a span that ended at this time, in seconds."""
         end = max(start, _nanoseconds(ended))  # the wall clock may be set back
-        if parent is None:
-            self._top = encoded_span(own, parent, kind, start, end, name, attributes, error)
-        elif self.count < MAX_SPANS:
-            self._spans.append(encoded_span(own, parent, kind, start, end, name, attributes, error))
+        if self.count < MAX_SPANS or own == self._ids.run:
+            self._spans.append(
+                encoded_span(self._trace, own, parent, kind, start, end, name, attributes, error)
+            )
+            self.count += 1
         else:
-            self._dropped += 1
+            self.dropped += 1
 
     _HANDLERS: ClassVar[Mapping[type[e.EventKind], Callable[["RunSpans", e.Event, Any], None]]] = {
         e.RunCreated: _created,

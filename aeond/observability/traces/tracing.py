@@ -10,7 +10,7 @@ from aeond.domain.runs import events as e
 from aeond.errors import AeondError
 from aeond.observability.families import Export
 from aeond.observability.traces.run_spans import RunSpans
-from aeond.observability.traces.span_ids import span_id, trace_id
+from aeond.observability.traces.span_ids import place_of, trace_id
 from aeond.ports import Clock, Journal
 from aeond.trace_context import TraceParent
 
@@ -21,6 +21,7 @@ BATCH_SPANS: Final = 2_048  # about 400 kB; with the spans of one more run 1.3 M
 GATHER_SECONDS: Final = 5  # short runs share a request
 FLUSH_SECONDS: Final = 2.0
 MAX_ANCESTORS: Final = 16
+_Spans = tuple[bytes, int]  # encoded as fields of ScopeSpans, and their number
 _LEAVING: Final = frozenset((e.RunEnded, e.RunSuspended, e.RunParked))
 
 
@@ -57,7 +58,7 @@ class Tracing:
         self._clock = clock
         self._keep_seconds = keep_seconds
         self._runs: dict[str, RunSpans] = {}
-        self._ended: deque[tuple[str, RunSpans | None]] = deque()
+        self._ended: deque[tuple[str, _Spans | None]] = deque()  # None: they are made of the journal
         self._news = anyio.Event()
         self._waiting_spans = 0  # of ended runs; those of a run that the journal is read for do not count
         self._exported = 0
@@ -69,16 +70,16 @@ class Tracing:
 
     def hear(self, events: Sequence[e.Event]) -> None:
         """Takes events of one run that were published together."""
-        run_id = events[0].run_id
-        run = self._runs.get(run_id)
-        if run is not None:
-            run.add(events if run.recorded else ())
-        elif isinstance(events[0].kind, e.RunCreated) and len(self._runs) < MAX_RUNS:
-            run = self._runs[run_id] = self._begun(events, events[0].kind)
-        if any(type(event.kind) in _LEAVING for event in events):
-            self._runs.pop(run_id, None)
-        if type(events[-1].kind) is e.RunEnded and (run is None or run.recorded):
-            self._end(run_id, run)
+        first = events[0]
+        run = self._runs.get(first.run_id)
+        if run is None and isinstance(first.kind, e.RunCreated):
+            run = self._begun(first.run_id, first.kind)
+        if run is not None and run.above.sampled:
+            run.add(events)
+        if not _LEAVING.isdisjoint([type(event.kind) for event in events]):
+            self._runs.pop(first.run_id, None)
+        if type(events[-1].kind) is e.RunEnded and (run is None or run.above.sampled):
+            self._end(first.run_id, run)
 
     async def run(self) -> None:
         """Exports until cancelled, then exports what is left, within FLUSH_SECONDS."""
@@ -104,23 +105,23 @@ class Tracing:
             if self._waiting_spans >= BATCH_SPANS or len(self._ended) >= MANY_ENDED:
                 break
 
-    def _begun(self, events: Sequence[e.Event], created: e.RunCreated) -> RunSpans:
-        run = self._spans_of(events[0].run_id)
-        if caller := self._runs.get(created.ancestry.parent_run_id):
-            run.recorded = caller.recorded
-        elif created.request.trace_parent:
-            above = TraceParent.parse(created.request.trace_parent)
-            run.recorded = above is None or above.sampled
-        run.add(events if run.recorded else events[:1])
+    def _begun(self, run_id: str, created: e.RunCreated) -> RunSpans | None:
+        """Collects the spans of a run from now on, if there is room and it is known whose trace they belong to."""
+        parent = created.ancestry.parent_run_id
+        caller = self._runs.get(parent)
+        if len(self._runs) >= MAX_RUNS or (parent and caller is None):
+            return None
+        above = place_of(run_id, created, None if caller is None else caller.above)
+        run = self._runs[run_id] = self._spans_of(run_id, above)
         return run
 
     def _end(self, run_id: str, run: RunSpans | None) -> None:
         if len(self._ended) >= MAX_ENDED:
             self._dropped += 1
             return
-        self._ended.append((run_id, run))
+        self._ended.append((run_id, None if run is None else (run.take(), run.count)))
         if run is not None:
-            run.take()
+            self._dropped += run.dropped
             self._waiting_spans += run.count
         self._news.set()
 
@@ -128,13 +129,14 @@ class Tracing:
         """Exports the spans of the ended runs. Runs whose export is cancelled are exported by the next call, perhaps again: spans have
         their ids."""
         batch: list[bytes] = []
-        runs: list[tuple[str, RunSpans | None]] = []
+        runs: list[tuple[str, _Spans | None]] = []
         count = 0
         try:
             while self._ended:
                 runs.append(self._ended.popleft())
+                run_id, ended = runs[-1]
                 try:
-                    spans, more = await self._trace(*runs[-1])
+                    spans, more = ended or await self._read(run_id)
                 except AeondError:  # the journal cannot be read: it says so itself
                     self._dropped += 1
                 else:
@@ -150,36 +152,26 @@ class Tracing:
             raise
         self._waiting_spans = 0
 
-    async def _trace(self, run_id: str, run: RunSpans | None) -> tuple[bytes, int]:
-        """The spans of an ended run and their number; none if the client does not record its trace."""
-        if run is None:
-            run = await self._read(run_id)
-        root, parent = run, b""
-        for _ in range(MAX_ANCESTORS):
-            if not root.parent_run_id:
-                break
-            parent = parent or span_id(run_id, "caller")
-            root = self._runs.get(root.parent_run_id) or await self._created(root.parent_run_id)
-        above = root.trace_parent
-        if above is not None and not above.sampled:
-            return b"", 0
-        self._dropped += run.dropped
-        if above is None:
-            return run.encoded(trace_id(root.run_id), parent), run.count
-        return run.encoded(above.trace_id, parent or above.span_id), run.count
-
-    async def _created(self, run_id: str) -> RunSpans:
-        """A run of which only the beginning is known."""
-        run = self._spans_of(run_id)
-        run.add(await self._journal.read(run_id, 0, 1))
-        return run
-
-    async def _read(self, run_id: str) -> RunSpans:
-        run, seq = self._spans_of(run_id), 0
-        while events := await self._journal.read(run_id, seq):
+    async def _read(self, run_id: str) -> _Spans:
+        """The spans of an ended run by the journal; none if the client does not record its trace."""
+        run, seq = self._spans_of(run_id, await self._place(run_id)), 0
+        while run.above.sampled and (events := await self._journal.read(run_id, seq)):
             run.add(events)
             seq = events[-1].seq
-        return run
+        spans = run.take()
+        self._dropped += run.dropped
+        return spans, run.count
 
-    def _spans_of(self, run_id: str) -> RunSpans:
-        return RunSpans(run_id, self._model, self._provider)
+    async def _place(self, run_id: str, ancestors: int = MAX_ANCESTORS) -> TraceParent:
+        """Where a run belongs, by the journal for those that are not here."""
+        if run := self._runs.get(run_id):
+            return run.above
+        first = [event.kind for event in await self._journal.read(run_id, 0, 1)]
+        if not first or not isinstance(first[0], e.RunCreated):
+            return TraceParent(trace_id(run_id), b"", sampled=True)  # it has been deleted
+        parent = first[0].ancestry.parent_run_id
+        caller = await self._place(parent, ancestors - 1) if parent and ancestors else None
+        return place_of(run_id, first[0], caller)
+
+    def _spans_of(self, run_id: str, above: TraceParent) -> RunSpans:
+        return RunSpans(run_id, above, self._model, self._provider)

@@ -3,10 +3,11 @@
 from hypothesis import given
 from hypothesis import strategies as st
 from opentelemetry.proto.common.v1.common_pb2 import AnyValue, KeyValue
-from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
+from opentelemetry.proto.trace.v1.trace_pb2 import ScopeSpans, Span, Status
 
 from aeond.observability.traces.encoding import MAX_CHARS, attribute, encoded_span, field, unique_attribute
 
+TRACE = b"t" * 16
 IDS = st.integers(0, 2**64 - 1)
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=MAX_CHARS)
 
@@ -27,6 +28,7 @@ def test_a_span_is_what_the_library_encodes(
 ) -> None:
     """A span of any ids, times and name parses as the one with these values."""
     expected = Span(
+        trace_id=TRACE,
         span_id=bytes_of(own),
         parent_span_id=b"" if parent is None else bytes_of(parent),
         kind=kind,
@@ -38,10 +40,8 @@ def test_a_span_is_what_the_library_encodes(
     if error:
         expected.attributes.append(text_attribute("error.type", error))
         expected.status.CopyFrom(Status(code=Status.STATUS_CODE_ERROR, message=error))
-    assert (
-        Span.FromString(encoded_span(own, parent, kind, start, end, name, attribute("key", "value"), error))
-        == expected
-    )
+    span = encoded_span(TRACE, own, parent, kind, start, end, name, attribute("key", "value"), error)
+    assert list(ScopeSpans.FromString(span).spans) == [expected]
 
 
 @given(st.text(max_size=3 * MAX_CHARS))

@@ -17,6 +17,7 @@ from aeond.domain.runs.run import Ancestry, RunState
 from aeond.observability.traces.encoding import MAX_CHARS
 from aeond.observability.traces.run_spans import MAX_SPANS, RunSpans
 from aeond.observability.traces.span_ids import RUN, span_id
+from aeond.trace_context import TraceParent
 from tests.support.golden import golden_journals
 from tests.support.otlp_collector import attributes
 from tests.support.simulated_runs import hosts
@@ -26,6 +27,7 @@ from tests.support.transcripts import read_lines
 STORIES = {story.name: list(read_lines(story.lines)) for story in golden_journals()}
 ENDED = [name for name, events in STORIES.items() if isinstance(events[-1].kind, e.RunEnded)]
 TRACE, ABOVE = b"t" * 16, b"a" * 8
+PLACE = TraceParent(TRACE, ABOVE, sampled=True)
 USE = ModelUse(prompt_tokens=10, completion_tokens=3, engine_seconds=0.5)
 KNOWN = {
     value
@@ -36,14 +38,14 @@ KNOWN = {
 
 
 def spans_of(events: list[e.Event]) -> list[Span]:
-    run = RunSpans(events[0].run_id, lambda: "a-model", "a-provider")
+    run = RunSpans(events[0].run_id, PLACE, lambda: "a-model", "a-provider")
     for event in events:
         run.add([event])
     return decoded(run)
 
 
 def decoded(run: RunSpans) -> list[Span]:
-    spans = list(ScopeSpans.FromString(run.encoded(TRACE, ABOVE)).spans)
+    spans = list(ScopeSpans.FromString(run.take()).spans)
     assert len(spans) == run.count
     return spans
 
@@ -97,7 +99,7 @@ def test_the_spans_do_not_depend_on_how_the_events_arrive(host: SimulatedHost, c
     """The spans that are made of all events at once are those that are made of one event after the other."""
     host.crash_before = crashes.__contains__
     host.work()
-    singly = RunSpans(host.journal[0].run_id, lambda: "a-model", "a-provider")
+    singly = RunSpans(host.journal[0].run_id, PLACE, lambda: "a-model", "a-provider")
     for event in host.journal:
         singly.add([event])
         singly.take()
@@ -197,7 +199,7 @@ def test_the_spans_of_a_run_are_bounded() -> None:
     """A run with more steps than the limit keeps its first spans and its own, and counts the others."""
     events = STORIES["0.1.0-unplanned"]
     started = next(event for event in events if isinstance(event.kind, e.OperationIntent))
-    run = RunSpans("run", str, "")
+    run = RunSpans("run", PLACE, str, "")
     run.add([events[0]])
     for _ in range(MAX_SPANS + 10):
         run.add([replace(started, time=started.time + 1)])

@@ -13,6 +13,7 @@ from aeond.observability.families import Export
 from aeond.observability.traces.run_spans import RunSpans
 from aeond.observability.traces.span_ids import RUN, span_id, trace_id
 from aeond.observability.traces.tracing import BATCH_SPANS, GATHER_SECONDS, MANY_ENDED, MAX_ENDED, Tracing
+from aeond.trace_context import TraceParent
 from tests.support.doubles import EagerClock, ManualClock
 from tests.support.golden import golden_journals
 from tests.support.in_memory_journal import InMemoryJournal
@@ -74,10 +75,9 @@ def decoded(spans: bytes) -> list[Span]:
 
 
 def usual_spans(events: Sequence[e.Event]) -> int:
-    run = RunSpans(events[0].run_id, lambda: "m", "p")
-    for event in events:
-        run.add([event])
-    return len(decoded(run.encoded(trace_id("r"))))
+    run = RunSpans(events[0].run_id, TraceParent(trace_id("r"), b"", sampled=True), lambda: "m", "p")
+    run.add(events)
+    return len(decoded(run.take()))
 
 
 @asynccontextmanager
@@ -138,6 +138,7 @@ async def test_a_trace_that_the_client_does_not_record_is_not_exported() -> None
     last = run_named("z")
     journal = InMemoryJournal()
     await journal.append(parent)
+    await journal.append(child)
     async with tracing(journal) as (traced, exported):
         for events in (parent, child, last):
             hear(traced, events)
@@ -176,6 +177,7 @@ async def test_a_child_run_is_below_the_step_that_started_it() -> None:
     parent, child = run_named("p"), run_named("c", "", Ancestry("p", "s1", ("x",)))
     journal = InMemoryJournal()
     await journal.append(parent)
+    await journal.append(child)
     async with tracing(journal) as (traced, exported):
         hear(traced, child)
         spans = await exported.received(usual_spans(child))

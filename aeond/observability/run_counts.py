@@ -42,6 +42,17 @@ class _RunProgress:
     open: OpenQuestions = field(default_factory=lambda: NONE_OPEN)
 
 
+@dataclass(slots=True)
+class _Used:
+    """Amounts that are added to: a new object for each sum would take as long as the rest of a step's counts."""
+
+    ttl: int = 0
+    llm_calls: int = 0
+    tokens: int = 0
+    tool_calls: int = 0
+    passes: int = 0
+
+
 class RunCounts:
     """Counts of events by kind and bounded labels. Each attribute maps label values to a number or a histogram."""
 
@@ -56,7 +67,7 @@ class RunCounts:
         self.step_seconds: Histograms = defaultdict(partial(Histogram, LONG))
         self.operations: Counter[Labels] = Counter()
         self.operation_seconds: Histograms = defaultdict(partial(Histogram, LONG))
-        self.used: Counter[Labels] = Counter()
+        self._used: defaultdict[str, _Used] = defaultdict(_Used)  # by operation
         self.tokens: Counter[Labels] = Counter()
         self.cached_tokens: Counter[Labels] = Counter()
         self.engine_seconds: defaultdict[Labels, float] = defaultdict(float)
@@ -81,24 +92,36 @@ class RunCounts:
         self._heard = frozenset({*self._counting, *_ADVANCING})
 
     def hear(self, events: Sequence[e.Event]) -> None:
-        """Counts events that were published together. The events that a fork copied are not counted: they
+        """Counts events of one run that were published together. The events that a fork copied are not counted: they
         happened in the original run."""
         first = events[0].kind
         if isinstance(first, e.RunCreated) and first.ancestry.forked_run_id:
-            self._count(events[0])
             self.recall(events[1:])
-            return
+            events = events[:1]
+        progress: _RunProgress | None = None
         for event in events:
-            if type(event.kind) in self._heard:
-                self._count(event)
+            kind = event.kind
+            if type(kind) in self._heard:
+                progress = progress or self._progress_of(event.run_id)
+                if count := self._counting.get(type(kind)):
+                    count(event, kind, progress)
+                if type(kind) in _ADVANCING:
+                    _advance(progress, event)
 
     def recall(self, events: Iterable[e.Event]) -> None:
         """Takes note of earlier events of a run without counting them: those of an earlier daemon."""
         for event in events:
-            progress = self._runs.get(event.run_id)
-            if progress is None:
-                progress = self._runs[event.run_id] = _RunProgress()
-            _advance(progress, event)
+            _advance(self._progress_of(event.run_id), event)
+
+    @property
+    def used(self) -> dict[Labels, int]:
+        """What was charged, by operation and dimension."""
+        return {
+            (operation, dimension): amount
+            for operation, sums in self._used.items()
+            for dimension in DIMENSIONS
+            if (amount := getattr(sums, dimension))
+        }
 
     @property
     def open_approvals(self) -> int:
@@ -113,24 +136,18 @@ class RunCounts:
 
     # ------------------------------------------------------------ counting
 
-    def _count(self, event: e.Event) -> None:
-        progress = self._runs.get(event.run_id)
+    def _progress_of(self, run_id: str) -> _RunProgress:
+        progress = self._runs.get(run_id)
         if progress is None:
-            progress = self._runs[event.run_id] = _RunProgress()
-        kind = type(event.kind)
-        count = self._counting.get(kind)
-        if kind is e.RunEnded:  # what it adds up is complete already
-            del self._runs[event.run_id]
-        if count is not None:
-            count(event, event.kind, progress)
-        if kind in _ADVANCING:
-            _advance(progress, event)
+            progress = self._runs[run_id] = _RunProgress()
+        return progress
 
     def _created(self, _event: e.Event, kind: e.RunCreated, _progress: _RunProgress) -> None:
         forked = "fork" if kind.ancestry.forked_run_id else "client"
         self.created["child" if kind.ancestry.parent_run_id else forked,] += 1
 
     def _ended(self, event: e.Event, kind: e.RunEnded, progress: _RunProgress) -> None:
+        del self._runs[event.run_id]
         self.ended[kind.state,] += 1
         self.run_seconds[kind.state,].observe(event.elapsed_seconds)
         self.run_engine_seconds[()].observe(progress.engine_seconds)
@@ -175,9 +192,12 @@ class RunCounts:
             self.operation_seconds[operation,].observe(event.elapsed_seconds - progress.operation_since)
 
     def _charge(self, operation: str, used: Amounts, use: ModelUse | None) -> None:
-        for dimension in DIMENSIONS:
-            if amount := getattr(used, dimension):
-                self.used[operation, dimension] += amount
+        sums = self._used[operation]
+        sums.ttl += used.ttl
+        sums.llm_calls += used.llm_calls
+        sums.tokens += used.tokens
+        sums.tool_calls += used.tool_calls
+        sums.passes += used.passes
         if use is not None:
             self.tokens[operation, "prompt"] += use.prompt_tokens
             self.tokens[operation, "completion"] += use.completion_tokens

@@ -59,7 +59,7 @@ def measure(folder: Path) -> Section:
         f" {desktop_daemon.STEPS} steps; lateness is that of"
         " a timer of 10 ms in the thread of the window, the worst of each half second. Another sends"
         f" {STEADY_PER_SECOND} a second for {STEADY_SECONDS} s, timed from the daemon's process to the next painted frame. Two"
-        " seconds after it was hidden the window rests: it gives back pages of code that it may not need again; growth is from"
+        " seconds after it was hidden the window rests: it gives back pages of libraries that it may not need again; growth is from"
         " the rest after the first opening to the rest at the end. The portal is the double of the tests, on the same bus."
         " Commands without a portal and without a display are timed from the start of the program to its end.",
         ("what", "measured", "aim"),

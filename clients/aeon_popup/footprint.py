@@ -1,7 +1,7 @@
 """Keeps the program small, because it waits in the background of every session.
 
 Two kinds of memory stay resident without use: OpenSSL, which the standard library loads although the popup speaks over
-Unix sockets alone, and pages of native code that ran once, while libraries were imported and the first window was made.
+Unix sockets alone, and pages of libraries that were read once, while they were loaded and the first window was made.
 With another C library, or without /proc, `give_back` does nothing.
 """
 
@@ -24,8 +24,8 @@ def leave_out_openssl() -> None:
 
 
 def give_back() -> None:
-    """Returns freed memory and pages of code to the system, in a few milliseconds. Code that runs again is mapped again
-    from the page cache.
+    """Returns freed memory and unchanged pages of libraries to the system, in a few milliseconds. Pages that are read again
+    are mapped again from the page cache.
     """
     library = ctypes.CDLL(None)
     malloc_trim = getattr(library, "malloc_trim", None)
@@ -33,18 +33,24 @@ def give_back() -> None:
         return
     malloc_trim(0)
     library.madvise.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int)
-    for start, end in _code():
+    for start, end in _unchanged():
         library.madvise(start, end - start, _DONT_NEED)
 
 
-def _code() -> Iterator[tuple[int, int]]:
-    """The memory ranges of mapped program code: file-backed and never written."""
+def _unchanged() -> Iterator[tuple[int, int]]:
+    """The memory ranges that are as they are in a file, and cannot be written. Others that cannot be written were changed
+    when a library was loaded, and would lose that."""
     try:
-        lines = Path("/proc/self/maps").read_text(encoding="utf-8", errors="replace").splitlines()
+        lines = Path("/proc/self/smaps").read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:
         return
+    of_file = False
     for line in lines:
-        addresses, rights, _offset, _device, inode, *_ = line.split(maxsplit=5)
-        if rights == "r-xp" and inode != "0":
+        name, *values = line.split()
+        if not name.endswith(":"):
+            rights, _offset, _device, inode, *_ = values
+            of_file = rights in ("r-xp", "r--p") and inode != "0"
+            addresses = name
+        elif of_file and (name, values[0]) == ("Anonymous:", "0"):
             start, end = addresses.split("-")
             yield int(start, 16), int(end, 16)

@@ -41,5 +41,5 @@ def test_the_connection_works_without_openssl() -> None:
 
 
 def test_a_process_that_gives_back_is_smaller_and_works() -> None:
-    """Giving back pages of code makes the process smaller and breaks nothing."""
+    """Giving back unchanged pages makes the process smaller and breaks nothing."""
     run(GIVING_BACK)

@@ -13,7 +13,7 @@ from aeond.domain.policy import Effect, Verdict
 from aeond.domain.runs.budgets import DIMENSIONS
 from aeond.domain.runs.run import Operation, RunState, SuspendReason
 from aeond.frozen import frozen
-from aeond.observability.histogram import Histogram
+from aeond.observability.histogram import LONG, Histogram
 from aeond.observability.run_counts import STEP, Labels, RunCounts
 
 
@@ -49,7 +49,8 @@ Values = Callable[[Reading], Mapping[Labels, Value]]
 
 @frozen
 class Family:
-    """A metric. `known` lists the labels that are shown with 0 before anything was counted."""
+    """A metric. `known` lists the labels that are shown with 0 before anything was counted: to Prometheus
+    the value with which a series appears is no increase."""
 
     name: str
     kind: Kind
@@ -60,7 +61,8 @@ class Family:
 
     def metric(self, reading: Reading) -> Metric:
         shown = self.kind(self.name, self.meaning, labels=self.labels)
-        for labels, value in {**dict.fromkeys(self.known, 0.0), **self.values(reading)}.items():
+        nothing: Value = Histogram(LONG) if self.kind is HistogramMetricFamily else 0.0
+        for labels, value in {**dict.fromkeys(self.known, nothing), **self.values(reading)}.items():
             if isinstance(value, Histogram):
                 assert isinstance(shown, HistogramMetricFamily)
                 shown.add_metric(labels, value.buckets, value.sum)
@@ -79,6 +81,8 @@ def _each(*values: str) -> tuple[Labels, ...]:
     return tuple((value,) for value in values)
 
 
+_ENDS: Final = tuple(state for state in RunState if state.ended)
+_STEP_ENDS: Final = (*(state for state in StepState if state.ended), StepState.UNKNOWN)
 _OPERATIONS: Final = (*Operation, STEP)
 _COUNTER, _GAUGE, _HISTOGRAM = CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily
 
@@ -126,7 +130,7 @@ FAMILIES: Final = (
         "Runs that ended, by state.",
         ("state",),
         lambda now: now.counts.ended,
-        _each(*(state for state in RunState if state.ended)),
+        _each(*_ENDS),
     ),
     Family(
         "aeond_runs_suspended",
@@ -150,6 +154,7 @@ FAMILIES: Final = (
         "Working time of ended runs, by state.",
         ("state",),
         lambda now: now.counts.run_seconds,
+        _each(*_ENDS),
     ),
     Family(
         "aeond_run_engine_seconds",
@@ -157,6 +162,7 @@ FAMILIES: Final = (
         "Engine time of an ended run, summed over its model calls.",
         (),
         lambda now: now.counts.run_engine_seconds,
+        ((),),
     ),
     Family(
         "aeond_steps",
@@ -164,7 +170,7 @@ FAMILIES: Final = (
         "Steps that ended, by mode and state.",
         ("mode", "state"),
         lambda now: now.counts.steps,
-        tuple((mode, state) for mode in StepMode for state in (StepState.SUCCEEDED, StepState.FAILED)),
+        tuple((mode, state) for mode in StepMode for state in _STEP_ENDS),
     ),
     Family(
         "aeond_step_seconds",
@@ -172,6 +178,7 @@ FAMILIES: Final = (
         "Duration of steps, by mode.",
         ("mode",),
         lambda now: now.counts.step_seconds,
+        _each(*StepMode),
     ),
     Family(
         "aeond_operations",
@@ -187,6 +194,7 @@ FAMILIES: Final = (
         "Duration of operations of runs.",
         ("operation",),
         lambda now: now.counts.operation_seconds,
+        _each(*Operation),
     ),
     Family(
         "aeond_budget_used",
@@ -226,6 +234,7 @@ FAMILIES: Final = (
         "Time to the first token of the first answer of an operation.",
         ("operation",),
         lambda now: now.counts.first_token_seconds,
+        _each(*_OPERATIONS),
     ),
     Family(
         "aeond_policy_decisions",

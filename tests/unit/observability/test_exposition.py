@@ -1,17 +1,23 @@
 """The metrics page, read by Prometheus's own parsers."""
 
 from collections import Counter
+from dataclasses import replace
+from itertools import product
 
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from aeond.domain.daemons import DaemonLoad, DaemonSnapshot, DaemonState
 from aeond.domain.llm import EngineMetrics, EngineSnapshot, EngineState
+from aeond.domain.plans.plan import StepState
+from aeond.domain.plans.steps import StepMode
+from aeond.domain.runs.events import StepEnded
 from aeond.domain.runs.run import RunState
 from aeond.observability.exposition import page
 from aeond.observability.families import FAMILIES, Export, Reading
 from aeond.observability.histogram import SHORT, Histogram
 from aeond.observability.run_counts import RunCounts
+from aeond.state_machine.transitions import STEP_TRANSITIONS
 from tests.support.golden import golden_journals
 from tests.support.metrics_page import OPENMETRICS, samples
 from tests.support.transcripts import read_lines
@@ -87,3 +93,12 @@ def test_labels_are_bounded() -> None:
         *("result", "state", "verdict", "version"),
     }
     assert len(samples(page(reading(), OPENMETRICS)[1].decode())) < MAX_SERIES
+
+
+def test_every_series_is_there_before_it_counts_anything() -> None:
+    """A daemon that has done nothing shows the series of one that has worked, with 0: Prometheus sees their first increase."""
+    worked = reading()
+    worked.counts.steps.update(product(StepMode, STEP_TRANSITIONS[StepState.RUNNING][StepEnded]))
+    new = replace(worked, counts=RunCounts(), commits=Histogram(SHORT), runs={})
+    series = [samples(page(one, OPENMETRICS)[1].decode()).keys() for one in (new, worked)]
+    assert series[0] == series[1]

@@ -1,21 +1,14 @@
 """The dashboard for Grafana and the page on observability name metrics that exist."""
 
-import json
 import re
-from typing import Any
 
 import pytest
 
 from aeond.observability.families import FAMILIES
 from tests.support import metrics_table
+from tests.support.dashboard import PANELS, QUERIES
 from tests.support.metrics_table import names_of
-from tests.support.repository import ROOT
 
-DASHBOARD: dict[str, Any] = json.loads(
-    (ROOT / "docs/examples/grafana-aeond.json").read_text(encoding="utf-8")
-)
-PANELS: list[dict[str, Any]] = DASHBOARD["panels"]
-QUERIES = [(panel["title"], target["expr"]) for panel in PANELS for target in panel["targets"]]
 LABELS = {name: set(family.labels) for family in FAMILIES for name in names_of(family)}
 PROCESS = {
     "process_resident_memory_bytes": {"job"}

@@ -28,8 +28,13 @@ def names_of(family: Family) -> Iterator[str]:
         yield family.name
 
 
+def type_of(family: Family) -> str:
+    """Its type, as Prometheus calls it."""
+    return family.kind.__name__.removesuffix("MetricFamily").lower()
+
+
 def _row(family: Family) -> str:
-    kind = family.kind.__name__.removesuffix("MetricFamily").lower()
+    kind = type_of(family)
     name = f"{family.name}_total" if kind == "counter" else family.name
     return f"| `{name}` | {kind} | {', '.join(family.labels)} | {family.meaning} |"
 

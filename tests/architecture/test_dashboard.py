@@ -1,12 +1,20 @@
 """The dashboard for Grafana and the page on observability name metrics that exist."""
 
+import json
 import re
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
+from grafana_foundation_sdk.cog.encoder import JSONEncoder
+from grafana_foundation_sdk.cog.plugins import register_default_plugins
+from grafana_foundation_sdk.cog.runtime import Runtime
+from grafana_foundation_sdk.models import units
+from grafana_foundation_sdk.models.dashboard import Dashboard
 
 from aeond.observability.families import FAMILIES
 from tests.support import metrics_table
-from tests.support.dashboard import PANELS, QUERIES
+from tests.support.dashboard import DASHBOARD, PANELS, QUERIES
 from tests.support.metrics_table import names_of
 
 LABELS = {name: set(family.labels) for family in FAMILIES for name in names_of(family)}
@@ -65,6 +73,39 @@ def test_panels_do_not_overlap() -> None:
     ]
     assert len(set(cells)) == len(cells)
     assert max(x for x, _ in cells) < 24
+
+
+@pytest.fixture(scope="module")
+def grafana() -> Runtime:
+    """Grafana's own model of dashboards, with its panels and data sources."""
+    register_default_plugins()
+    return Runtime()
+
+
+def lost(written: Any, kept: Any, place: str = "") -> Iterator[str]:
+    """The places of what was written and is not kept."""
+    if isinstance(written, dict) and isinstance(kept, dict):
+        for key, value in written.items():
+            yield from lost(value, kept.get(key), f"{place}.{key}")
+    elif isinstance(written, list) and isinstance(kept, list):
+        for number, parts in enumerate(zip(written, kept, strict=True)):
+            yield from lost(*parts, f"{place}[{number}]")
+    elif written != kept:
+        yield place
+
+
+def test_grafana_knows_every_key(grafana: Runtime) -> None:
+    """Grafana's model, which leaves out unknown keys, keeps everything in the dashboard when it reads and writes it."""
+    kept = json.loads(JSONEncoder().encode(Dashboard.from_json(DASHBOARD)))
+    assert list(lost(DASHBOARD, kept)) == []
+
+
+def test_grafana_knows_every_panel_data_source_and_unit(grafana: Runtime) -> None:
+    """The types of panels and data sources and the units are ones that Grafana has."""
+    known_units = {getattr(units, name) for name in units.__annotations__}
+    assert {panel["type"] for panel in PANELS} <= grafana.panelcfg_variants.keys()
+    assert {panel["datasource"]["type"] for panel in PANELS} <= grafana.dataquery_variants.keys()
+    assert {panel["fieldConfig"]["defaults"]["unit"] for panel in PANELS} <= known_units
 
 
 def test_the_table_of_metrics_is_current() -> None:

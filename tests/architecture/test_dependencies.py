@@ -6,6 +6,7 @@ from importlib.metadata import distribution
 
 import pytest
 from packaging.requirements import Requirement
+from packaging.version import Version
 
 from tests.support.dependencies import (
     BENCH_PINS,
@@ -31,7 +32,7 @@ def installed_closure() -> dict[str, str]:
             continue
         seen.add(str(wanted))
         installed = distribution(wanted.name)
-        found[canonical_name(wanted.name)] = installed.version
+        found[canonical_name(wanted.name)] = str(Version(installed.version))
         extras = wanted.extras or {""}
         for line in installed.requires or []:
             needed = Requirement(line)

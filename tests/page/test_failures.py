@@ -21,7 +21,7 @@ from aeond_client.records.judgements import Question
 from aeond_client.records.runs import Plan, RunState, RunSummary, StepState
 from aeond_client.records.tools import RecordedEffect
 from tests.page.conftest import Tab
-from tests.support.page_acts import armed, badge, show, until
+from tests.support.page_acts import armed, badge, breakable, cut_off, show, until
 from tests.support.page_runs import LONG, LONG_STEPS, runs
 from tests.support.page_states import StatesClient
 
@@ -196,3 +196,18 @@ def test_a_run_that_does_not_exist_is_explained(page: Any) -> None:
     page.get_by_role("heading", name="Run here").wait_for()
     assert "stream" in asked
     assert "cancel_run" not in asked
+
+
+def test_the_first_event_of_a_run_that_was_not_available_shows_it(
+    pictured: Access, tab: Tab, states: StatesClient
+) -> None:
+    """When the events of a run that was not available arrive after all, the run takes the place of the reason."""
+    page = breakable(tab, pictured.new_link())
+    page.get_by_text("aeond 0.1.0").wait_for()
+    show(page, "late")
+    page.get_by_text("Run 'late' does not exist").wait_for()
+    states.kinds = {"late": LONG}
+    cut_off(page)
+    badge(page, "Running")
+    page.get_by_role("button", name="Stop").wait_for()
+    assert page.get_by_text("does not exist").count() == 0

@@ -19,27 +19,15 @@ from tests.support.page_acts import (
     armed,
     ask,
     badge,
+    breakable,
+    cut_off,
     numbers,
     overwriting,
     run_of,
     show,
-    until,
 )
 from tests.support.popup_script import ANSWER, FOLLOW_UP, GATE, NOTE, NOTED, QUESTION, asking
 from tests.support.stages import Stage
-
-# Counts the streams of the page, and breaks the last one as a lost connection would.
-BREAKABLE = """
-const real = window.fetch;
-window.streams = 0;
-window.fetch = async (...given) => {
-  const reply = await real(...given);
-  if (!String(given[0]).endsWith("/stream")) return reply;
-  window.streams += 1;
-  const breaking = new TransformStream({ start: (way) => { window.breakStream = () => way.error(new Error("cut")); } });
-  return new Response(reply.body.pipeThrough(breaking), { status: reply.status });
-};
-"""
 
 
 def test_a_request_is_followed_to_its_answer(page: Any, gate: Gate) -> None:
@@ -286,17 +274,13 @@ def test_no_event_is_lost_or_doubled_when_the_page_is_cut_off(
     served: Access, tab: Tab, stage: Stage, gate: Gate
 ) -> None:
     """A page whose stream broke in the middle of a run, twice, resumes after the last event."""
-    page = tab("about:blank")
-    page.add_init_script(BREAKABLE)
-    page.goto(served.new_link())
+    page = breakable(tab, served.new_link())
     page.get_by_text("aeond ").wait_for()
     ask(page, GATE)
     gate.held()
     page.locator(".step.running").wait_for()
     for _ in range(2):
-        opened = page.evaluate("streams")
-        page.evaluate("breakStream()")
-        until(page, "before => streams > before", opened)
+        cut_off(page)
     gate.open()
     badge(page, "Done")
     with Client(stage.socket) as client:

@@ -1,5 +1,6 @@
 """Actions and views of a user of the web page, for tests in a browser."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,19 @@ _LOOK_AT_EACH_FRAME = """async ([condition, arg, limit]) => {
   }
 }"""
 
+# Counts the streams of the page, and breaks the last one as a lost connection would.
+_BREAKABLE = """
+const real = window.fetch;
+window.streams = 0;
+window.fetch = async (...given) => {
+  const reply = await real(...given);
+  if (!String(given[0]).endsWith("/stream")) return reply;
+  window.streams += 1;
+  const breaking = new TransformStream({ start: (way) => { window.breakStream = () => way.error(new Error("cut")); } });
+  return new Response(reply.body.pipeThrough(breaking), { status: reply.status });
+};
+"""
+
 
 def ask(page: Any, text: str) -> None:
     """Types a request into the focused field and sends it."""
@@ -41,6 +55,21 @@ def badge(page: Any, words: str) -> None:
 def until(page: Any, condition: str, arg: Any = None) -> None:
     """Waits until a function of the page, given as its script, returns something true for `arg`."""
     page.evaluate(_LOOK_AT_EACH_FRAME, [condition, arg, DEADLINE_MS])
+
+
+def breakable(tab: Callable[..., Any], link: str) -> Any:
+    """The page in a tab, with a stream that `cut_off` can break."""
+    page = tab("about:blank")
+    page.add_init_script(_BREAKABLE)
+    page.goto(link)
+    return page
+
+
+def cut_off(page: Any) -> None:
+    """Breaks the stream of a breakable page, and waits until it has another one."""
+    opened = page.evaluate("streams")
+    page.evaluate("breakStream()")
+    until(page, "before => streams > before", opened)
 
 
 def armed(page: Any) -> None:

@@ -10,7 +10,7 @@ from benchmarks.measuring import OURS, Contender, in_turns
 from benchmarks.page import Section, microseconds, verdict
 
 ROUNDS = 3
-BLOCKS = {"write": 6, "compute": 24}  # of a round
+BLOCKS = {"write": 3, "compute": 24}  # of a round
 MOST_PERCENT = 3.0
 NAMES = {"write": "a step that writes a file", "compute": "a step that only computes"}
 SHOWN = {"metrics": "metrics", "traces": "traces", "both": "metrics and traces"}

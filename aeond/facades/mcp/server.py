@@ -7,6 +7,7 @@ from typing import Any, Final
 from urllib.parse import quote, unquote
 
 import anyio
+import anyio.lowlevel
 import mcp_types as types
 from mcp.server.lowlevel.server import Server
 from mcp.server.stdio import stdio_server
@@ -19,8 +20,10 @@ from aeond.facades.runs import cancel
 from aeond_client import AsyncClient
 from aeond_client.calls.run_calls import RunOptions
 from aeond_client.errors import AeondError, InvalidInputError, NotFoundError
+from aeond_client.records.runs import Run
 
 MAX_FACTS: Final = 1_000
+CANCELLED: Final = "cancelled by the MCP client"
 SCHEME: Final = "aeond-memory:///"
 INSTRUCTIONS: Final = (
     "aeond carries out requests in plain words on this machine, with tools and a local model, under a policy. `ask`"
@@ -95,7 +98,7 @@ class _Handlers:
         match given:
             case arguments.Ask():
                 options = RunOptions(workspace=given.workspace, session_id=given.session_id)
-                run = await client.create_run(given.request, options)
+                run = await _created(client, given.request, options)
                 if given.wait and tasks.are_known(context):
                     return tasks.created(run)
                 return await _followed(client, run.run_id, context) if given.wait else results.of_run(run)
@@ -211,12 +214,24 @@ class _Handlers:
         return types.ReadResourceResult(contents=[content])
 
 
+async def _created(client: AsyncClient, request: str, options: RunOptions) -> Run:
+    """A new run. If the call is cancelled meanwhile, so is the run, as soon as its id is here: nobody else has it."""
+    with anyio.CancelScope(shield=True):
+        run = await client.create_run(request, options)
+    try:
+        await anyio.lowlevel.checkpoint_if_cancelled()
+    except anyio.get_cancelled_exc_class():
+        await cancel(client, run.run_id, CANCELLED)
+        raise
+    return run
+
+
 async def _followed(client: AsyncClient, run_id: str, context: Context) -> Result:
     """As `follow`; a cancelled call cancels its run."""
     try:
         return await follow(client, run_id, context)
     except anyio.get_cancelled_exc_class():
-        await cancel(client, run_id, "cancelled by the MCP client")
+        await cancel(client, run_id, CANCELLED)
         raise
 
 

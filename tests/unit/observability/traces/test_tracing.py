@@ -147,8 +147,8 @@ async def test_a_trace_that_the_client_does_not_record_is_not_exported() -> None
 
 
 async def test_a_trace_that_the_client_does_not_record_costs_nothing() -> None:
-    """Of a run whose trace is not recorded, and of the runs that it starts, only the beginning is kept, and nothing is
-    read when they end."""
+    """Of a run whose trace is not recorded, and of the runs that it starts, nothing is exported, and nothing is read when they
+    end."""
     journal = InMemoryJournal()
     async with tracing(journal) as (traced, exported):
         parent, child = run_named("p", HEADER.format("00")), run_named("c", "", Ancestry("p", "s1", ("x",)))

@@ -21,18 +21,10 @@ from aeond_client.records.runs import Plan, PlanStep
 from aeond_client.records.tools import ToolCall
 from tests.page.conftest import Tab
 from tests.support.effect_cases import EFFECT_CASES
-from tests.support.page_acts import armed, show
+from tests.support.page_acts import armed, go_on, held, holdable, show, until
 from tests.support.page_runs import LONG, Item
 from tests.support.page_states import StatesClient
 
-# Lets a test hold the half second after which keys on a card count, and end it.
-HOLDABLE = """
-const real = window.setTimeout;
-let held = [];
-window.holding = false;
-window.setTimeout = (work, ms, ...more) => (ms === 500 && window.holding ? held.push(work) : real(work, ms, ...more));
-window.goOn = () => { window.holding = false; for (const work of held) work(); held = []; };
-"""
 CHILDREN = ("first", "second")
 WORK = PlanStep("s1", "Work", "work")
 
@@ -62,22 +54,10 @@ def approval(name: str) -> ApprovalRequested:
 
 @pytest.fixture
 def page(pictured: Access, tab: Tab) -> Any:
-    """The page with the states of the fixture `states`, and with HOLDABLE."""
-    page = tab("about:blank")
-    page.add_init_script(HOLDABLE)
-    page.goto(pictured.new_link())
+    """The page with the states of the fixture `states`, and with cards that can be held."""
+    page = holdable(tab, pictured.new_link())
     page.get_by_text("aeond 0.1.0").wait_for()
     return page
-
-
-def held(page: Any) -> None:
-    """From now on no card's half second ends."""
-    page.evaluate("() => { holding = true }")
-
-
-def go_on(page: Any) -> None:
-    """Ends the half second of the card that is shown."""
-    page.evaluate("goOn()")
 
 
 def sent(states: StatesClient) -> list[dict[str, Any]]:
@@ -138,7 +118,8 @@ def test_a_half_typed_answer_is_kept(page: Any, states: StatesClient) -> None:
     page.get_by_role("textbox", name="Which name has the second?").wait_for()
     assert field.input_value() == ""
     assert [given["answer"] for given in sent(states)] == ["Addd"]
-    assert page.evaluate("sessionStorage.getItem('aeon-drafts')") == "{}"
+    # The reply, with which the draft goes, may come after the next question.
+    until(page, "() => sessionStorage.getItem('aeon-drafts') === '{}'")
 
 
 def test_a_decision_stays_with_its_approval(page: Any, states: StatesClient) -> None:
@@ -172,7 +153,6 @@ def test_an_interrupted_step_is_not_decided_by_accident(page: Any, states: State
     page.get_by_role("button", name="It failed").click()
     page.get_by_role("button", name="Run it again").press("Enter")
     go_on(page)
-    armed(page)
     page.get_by_role("button", name="It is done").press("Enter")
     page.locator(".card").wait_for(state="detached")
     assert [given["resolution"] for given in sent(states)] == ["done"]
@@ -251,7 +231,6 @@ def test_a_card_below_a_long_plan_is_seen_before_keys_count(
     page.keyboard.press("Control+Enter")
     assert sent(states) == []
     go_on(page)
-    armed(page)
     page.keyboard.press("Control+Enter")
     card.wait_for(state="detached")
     assert [given["approved"] for given in sent(states)] == [True]
@@ -269,7 +248,6 @@ def test_keys_do_not_act_on_a_card_behind_the_journal(page: Any, states: StatesC
     page.keyboard.press("Control+Enter")
     assert sent(states) == []
     go_on(page)
-    armed(page)
     page.keyboard.press("Control+Enter")
     page.locator(".card").wait_for(state="detached")
     assert [given["approved"] for given in sent(states)] == [True]

@@ -35,6 +35,15 @@ window.fetch = async (...given) => {
 };
 """
 
+# Holds the half second after which keys on a card count, as long as a test wants.
+_HOLDABLE = """
+const real = window.setTimeout;
+let held = [];
+window.holding = false;
+window.setTimeout = (work, ms, ...more) => (ms === 500 && window.holding ? held.push(work) : real(work, ms, ...more));
+window.goOn = () => { window.holding = false; for (const work of held) work(); held = []; };
+"""
+
 
 def ask(page: Any, text: str) -> None:
     """Types a request into the focused field and sends it."""
@@ -59,8 +68,17 @@ def until(page: Any, condition: str, arg: Any = None) -> None:
 
 def breakable(tab: Callable[..., Any], link: str) -> Any:
     """The page in a tab, with a stream that `cut_off` can break."""
+    return _changed(tab, link, _BREAKABLE)
+
+
+def holdable(tab: Callable[..., Any], link: str) -> Any:
+    """The page in a tab, with cards that `held` keeps from taking keys."""
+    return _changed(tab, link, _HOLDABLE)
+
+
+def _changed(tab: Callable[..., Any], link: str, script: str) -> Any:
     page = tab("about:blank")
-    page.add_init_script(_BREAKABLE)
+    page.add_init_script(script)
     page.goto(link)
     return page
 
@@ -75,6 +93,17 @@ def cut_off(page: Any) -> None:
 def armed(page: Any) -> None:
     """Waits until keys on the card count, half a second after it has appeared."""
     page.locator("[data-armed]").wait_for()
+
+
+def held(page: Any) -> None:
+    """From now on no card's half second ends, in a holdable page."""
+    page.evaluate("() => { holding = true }")
+
+
+def go_on(page: Any) -> None:
+    """Lets half seconds end again, and waits until keys on the card count: its own may not have begun yet."""
+    page.evaluate("goOn()")
+    armed(page)
 
 
 def numbers(page: Any) -> list[int]:

@@ -17,7 +17,7 @@ from aeond_client.events import (
 )
 from aeond_client.records.runs import Plan, PlanStep, RunState, StepState
 from tests.page.conftest import Tab
-from tests.support.page_runs import TEXT
+from tests.support.page_runs import NOW, TEXT, summaries
 from tests.support.page_shows import DRAWN, Servers, show
 from tests.support.page_shows import states as every_state
 from tests.support.page_states import StatesClient
@@ -95,6 +95,7 @@ def test_the_keyboard_reaches_everything(pictured: Access, tab: Tab) -> None:
     page.get_by_text("aeond 0.1.0").wait_for()
     open_state(page, "approval")
     page.locator("[data-act=deny]:focus").wait_for()
+    page.locator(".rows button").nth(len(summaries(NOW)) - 1).wait_for()  # the history may come after the run
     wanted = page.evaluate(
         "document.querySelectorAll('button:enabled, input, textarea, a, [tabindex=\"0\"]').length - 1"
     )

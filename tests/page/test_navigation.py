@@ -11,15 +11,15 @@ from tests.support.page_acts import armed, badge, run_of, show, until
 from tests.support.page_runs import TEXT
 from tests.support.page_states import StatesClient
 
-# Holds the next reply to the call that a test names in `holding`, until the test calls `release`.
+# Holds the next reply to a call that begins as a test writes in `holding`, with its content, until the test calls `release`.
 HOLDABLE = """
 const real = window.fetch;
-window.holding = "";
+window.holding = null;
 window.release = null;
 window.fetch = async (...given) => {
   const reply = await real(...given);
-  if (String(given[0]) === `/api/${window.holding}`) {
-    window.holding = "";
+  if (window.holding !== null && `${given[0]} ${given[1]?.body}`.startsWith(window.holding)) {
+    window.holding = null;
     await new Promise((done) => { window.release = done; });
   }
   return reply;
@@ -46,12 +46,17 @@ def page(pictured: Access, tab: Tab) -> Any:
     return page
 
 
-def press_and_leave(page: Any, call: str, button: str, other: str, *keys: str) -> None:
+def button(page: Any, name: str) -> Any:
+    """The button with exactly this name."""
+    return page.get_by_role("button", name=name, exact=True)
+
+
+def press_and_leave(page: Any, call: str, pressed: Any, other: str, *keys: str) -> None:
     """Presses a button of the run that is shown, then these keys, and shows another ended run while the reply to the call
     is held.
     """
-    page.evaluate("call => { holding = call }", call)
-    page.get_by_role("button", name=button).press("Enter")
+    page.evaluate("call => { holding = `/api/${call}` }", call)
+    pressed.press("Enter")
     until(page, "() => release !== null")
     for key in keys:
         page.keyboard.press(key)
@@ -82,7 +87,7 @@ def test_undo_is_reported_below_its_own_run(page: Any, states: StatesClient, fai
     """A report or a failure of undo that comes when another run is shown leaves that run, and its Undo, as they are."""
     states.failing = {"undo_run"} if fails else set()
     show(page, "done")
-    press_and_leave(page, "undo_run", "Undo the changes", "differs")
+    press_and_leave(page, "undo_run", button(page, "Undo the changes"), "differs")
     page.evaluate(RELEASE)
     assert page.get_by_role("button", name="Undo the changes").count() == 1
     assert page.get_by_text("changes undone").count() == page.locator(".notices").count() == 0
@@ -92,7 +97,7 @@ def test_a_replay_is_reported_in_the_journal_of_its_run(page: Any) -> None:
     """A replay that ends when the journal of another run is shown is not reported there."""
     show(page, "done")
     page.keyboard.press("Control+j")
-    press_and_leave(page, "replay_run", "Replay the record", "differs")
+    press_and_leave(page, "replay_run", button(page, "Replay the record"), "differs")
     page.keyboard.press("Control+j")
     page.locator(".events").wait_for()
     page.evaluate(RELEASE)
@@ -104,7 +109,8 @@ def test_a_fork_that_is_made_late_does_not_replace_another_run(page: Any, states
     show(page, "done")
     page.keyboard.press("Control+j")
     page.locator("#position").press("Home")
-    press_and_leave(page, "fork_run", "Fork after event 1", "differs")
+    until(page, SETTLED)
+    press_and_leave(page, "fork_run", button(page, "Fork after event 1"), "differs")
     page.evaluate(RELEASE)
     assert run_of(page) == "differs"
     assert [given["run_id"] for name, given in states.calls if name == "fork_run"] == ["done"]
@@ -113,8 +119,10 @@ def test_a_fork_that_is_made_late_does_not_replace_another_run(page: Any, states
 def test_a_conversation_that_opens_late_does_not_replace_another_run(page: Any, states: StatesClient) -> None:
     """The user who has gone on to a run while the list of a conversation is fetched stays there."""
     states.talks = {"session-1": (RunSummary("cancelled", RunState.CANCELLED, TEXT, 1.0, 1.0, 9),)}
-    page.get_by_role("button", name="Conversations").press("Enter")
-    press_and_leave(page, "list_runs", TEXT, "done")
+    button(page, "Conversations").press("Enter")
+    row = page.locator("[data-session=session-1]")
+    row.wait_for()  # until then the row of a run has the same words
+    press_and_leave(page, 'list_runs {"session_id"', row, "done")  # the history is fetched again now and then
     page.evaluate(RELEASE)
     assert run_of(page) == "done"
 
@@ -122,7 +130,7 @@ def test_a_conversation_that_opens_late_does_not_replace_another_run(page: Any, 
 def test_a_request_that_fails_late_is_named(page: Any) -> None:
     """The failure of a request names it when another run is shown, and its text is kept where it was written."""
     page.locator("#prompt").fill("write to Marta")
-    press_and_leave(page, "create_run", "Send", "done")
+    press_and_leave(page, "create_run", button(page, "Send"), "done")
     page.evaluate(RELEASE)
     page.get_by_text("Not sent, “write to Marta”: No daemon is listening.").wait_for()
     page.keyboard.press("Alt+n")
@@ -137,7 +145,7 @@ def test_a_request_that_is_sent_late_does_not_replace_another_run(page: Any) -> 
     page.route("**/api/create_run", lambda route: route.fulfill(json={"run_id": "planning"}))
     page.route("**/api/cancel_run", lambda route: route.fulfill(json={}))
     page.locator("#prompt").fill("write to Marta")
-    press_and_leave(page, "create_run", "Send", "done", "Control+.")
+    press_and_leave(page, "create_run", button(page, "Send"), "done", "Control+.")
     with page.expect_request("**/api/cancel_run") as cancelled:
         page.evaluate(RELEASE)
     assert (run_of(page), cancelled.value.post_data_json) == ("done", {"run_id": "planning"})

@@ -21,6 +21,9 @@ from tests.support.page_acts import (
     badge,
     breakable,
     cut_off,
+    go_on,
+    held,
+    holdable,
     numbers,
     overwriting,
     run_of,
@@ -113,8 +116,11 @@ def test_a_question_is_answered_by_a_key(page: Any, stage: Stage, gate: Gate) ->
         assert client.get_run(run_id).steps[1].output == "blue"
 
 
-def test_an_approval_shows_the_diff_and_enter_does_not_allow(page: Any, stage: Stage) -> None:
+def test_an_approval_shows_the_diff_and_enter_does_not_allow(served: Access, tab: Tab, stage: Stage) -> None:
     """The change of a file is shown before it is made; keys that come at once and a plain Enter on Allow do nothing."""
+    page = holdable(tab, served.new_link())
+    page.get_by_text("aeond ").wait_for()
+    held(page)
     with Client(stage.socket) as client:
         run_id = client.create_run("overwrite", overwriting(stage.workspace)).run_id
         show(page, run_id)
@@ -124,7 +130,7 @@ def test_an_approval_shows_the_diff_and_enter_does_not_allow(page: Any, stage: S
         page.keyboard.press("Control+Enter")  # too early
         assert page.locator(".diff .removed").last.text_content() == f"-{BEFORE}"
         assert page.locator(".diff .added").last.text_content() == f"+{AFTER}"
-        armed(page)
+        go_on(page)
         page.locator("[data-act=allow][data-scope=once]").focus()
         page.keyboard.press("Enter")
         assert len(client.get_run(run_id).approvals) == 1
@@ -234,6 +240,7 @@ def test_the_journal_replays_and_forks(page: Any, stage: Stage) -> None:
     """The journal shows the state after any event, replays the record, and forks the run after the chosen event."""
     ask(page, "explore this")
     page.get_by_text("All done.").wait_for()
+    badge(page, "Done")  # the answer is shown while it is written, before the last events
     first = run_of(page)
     with Client(stage.socket) as client:
         assert numbers(page) == list(range(1, client.get_run(first).last_seq + 1))

@@ -11,13 +11,13 @@ pytest.importorskip("PySide6.QtGui", reason="Qt is not installed here", exc_type
 
 from PySide6.QtGui import QImage
 
+from tests.support.browser import DEADLINE_SECONDS
 from tests.support.compared_pictures import check_picture
 from tests.support.page_pictures import FOLDER, SCHEMES, taken
 from tests.support.page_shows import Servers, show, states
 
 # The badge with the state of a run is 0.08 % of the smallest picture that has one.
 MOST_SHARE = 0.0005
-DEADLINE_SECONDS = 10.0
 
 
 @pytest.mark.parametrize("name", states())

@@ -59,6 +59,22 @@ _READY = {
     "missing": "does not exist",
 }
 _MISSING = "01990000-0000-7000-8000-00000007f3aa"
+# The stage of each run once all its events have arrived, as the badge has it.
+_STAGES = {
+    "queued": "Waiting…",
+    "planning": "Planning…",
+    **dict.fromkeys(("running", "children", "fork"), "Running · 3 of 5"),
+    "streaming": "Answering…",
+    **dict.fromkeys(("done", "long-answer", "conversation", "differs"), "Done"),
+    **dict.fromkeys(("question", "choice", "long-options", "form"), "Needs your answer"),
+    **dict.fromkeys(("approval", "approval-several", "long-plan"), "Needs approval"),
+    **dict.fromkeys(("decision", "suspended"), "Needs your decision"),
+    "stopping": "Stopping…",
+    **dict.fromkeys(("failed", "failed-changes", "alone"), "Failed"),
+    **dict.fromkeys(("cancelled", "cancelled-changes"), "Cancelled"),
+    "expired": "Stopped at a limit",
+    _MISSING: "Not available",
+}
 
 
 def _journal(page: "Page") -> None:
@@ -220,7 +236,7 @@ def _open(browser: "Browser", name: str, link: str, **options: Any) -> "Page":
     if run:
         page.evaluate("run => { location.hash = `run=${run}` }", run)
         page.locator(".head h2").get_by_text("Run f3aa" if run == _MISSING else TEXT).wait_for()
-        page.locator(".badge").wait_for()
+        page.locator(".badge").get_by_text(_STAGES[run], exact=True).wait_for()
     if name in _READY or not run:
         page.get_by_text(_READY.get(name, "aeond 0.1.0")).first.wait_for()
     if act is not None:

@@ -4,7 +4,6 @@ import subprocess
 from collections.abc import Iterator
 from math import isnan
 from pathlib import Path
-from socket import create_server
 
 import pytest
 
@@ -16,6 +15,7 @@ from tests.support.collecting import Collector
 from tests.support.dashboard import QUERIES
 from tests.support.metrics_page import answered, request
 from tests.support.metrics_table import PAGE, type_of
+from tests.support.ports import later_port
 from tests.support.prometheus import needs_prometheus, prometheus
 from tests.support.stages import Stage, staged
 from tests.support.tutorial import blocks
@@ -45,8 +45,7 @@ WINDOW = "1h"  # longer than the test, so that a rate sees all of it
 
 @pytest.fixture
 def port() -> int:
-    with create_server(("127.0.0.1", 0)) as free:
-        return int(free.getsockname()[1])
+    return later_port()
 
 
 @pytest.fixture

@@ -5,7 +5,6 @@ import stat
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from socket import create_server
 from typing import Any
 
 import anyio
@@ -30,6 +29,7 @@ from tests.support.journals import all_events
 from tests.support.ledgers import chain, deed
 from tests.support.metrics_page import Samples, answered, request, scraped
 from tests.support.otlp_collector import attributes, collecting
+from tests.support.ports import later_port
 from tests.support.stages import Stage, staged
 
 ON: dict[str, dict[str, Any]] = {"metrics": {"enabled": True}}
@@ -125,8 +125,7 @@ async def test_the_metrics_are_those_of_the_journal_after_kills(tmp_path: Path) 
 
 async def test_only_the_daemon_s_user_reads_the_metrics(tmp_path: Path) -> None:
     """The socket is closed to other users, a port needs the key, and the file is for node_exporter."""
-    with create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
+    port = later_port()
     key_file = tmp_path / "key"
     key_file.touch(0o600)
     key_file.write_text("a-key\n")
@@ -213,8 +212,8 @@ async def test_a_run_over_a_restart_is_one_trace(tmp_path: Path) -> None:
                 await asyncio.to_thread(stage.daemon.restart)
                 await asyncio.to_thread(gate.open)
                 assert await asyncio.to_thread(ended, client, run.run_id) is RunState.SUCCEEDED
-            assert await asyncio.to_thread(stage.daemon.stop) == Exit.OK  # exports what is left
             spans = await collector.received("invoke_agent aeond")
+            assert await asyncio.to_thread(stage.daemon.stop) == Exit.OK
             steps = [attributes(span) for span in spans if span.name == "step tool"]
             assert [(step["aeond.step.attempt"], step["aeond.state"]) for step in steps] == [
                 (1, "interrupted"),

@@ -7,7 +7,6 @@ import subprocess
 import sys
 import tomllib
 from pathlib import Path
-from socket import create_server
 from typing import Any
 
 from aeond.daemon.exits import Exit
@@ -15,6 +14,7 @@ from aeond_client import Client, RunOptions
 from aeond_client.records.runs import Plan, PlanStep
 from tests.support.metrics_page import answered, request, samples
 from tests.support.otlp_collector import collecting
+from tests.support.ports import later_port
 from tests.support.repository import ROOT
 from tests.support.stages import Stage, staged
 
@@ -36,9 +36,7 @@ def adapted(folder: Path, endpoint: str) -> dict[str, dict[str, Any]]:
     key_file = folder / "metrics.key"
     key_file.touch(0o600)
     key_file.write_text("a-key\n")
-    with create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    places = {"textfile": str(folder / "aeond.prom"), "port": port, "key_file": str(key_file)}
+    places = {"textfile": str(folder / "aeond.prom"), "port": later_port(), "key_file": str(key_file)}
     assert {*places, "enabled"} == set(SECTIONS["metrics"])
     return {
         "metrics": {**SECTIONS["metrics"], **places},
@@ -98,8 +96,8 @@ async def test_the_page_does_what_it_says(tmp_path: Path) -> None:
             run_id = await asyncio.to_thread(program, stage)
             with Client(stage.socket) as client:
                 assert [event for event in client.watch(run_id) if event.seq]
-            assert await asyncio.to_thread(stage.daemon.stop) == Exit.OK  # exports what is left
             spans = await collector.received("invoke_agent aeond", 2)
+            assert await asyncio.to_thread(stage.daemon.stop) == Exit.OK
             ours = [
                 span for span in spans if any(one.value.string_value == run_id for one in span.attributes)
             ]

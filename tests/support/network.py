@@ -7,6 +7,8 @@ from collections.abc import Iterator, Sequence
 from types import TracebackType
 from typing import Self
 
+import anyio
+
 from aeond.capabilities.egress.gate import Streams
 
 
@@ -27,6 +29,7 @@ class ScriptedNetwork:
         self.names: list[tuple[str, bool]] = []
         self.asked: list[str] = []
         self._servers: list[socket.socket] = []
+        self._dialled = asyncio.Event()
 
     def __enter__(self) -> Self:
         return self
@@ -49,7 +52,13 @@ class ScriptedNetwork:
         ours, theirs = socket.socketpair()
         self._servers.append(theirs)
         theirs.sendall(self.responses.pop(0))
+        self._dialled.set()
         return await asyncio.open_connection(sock=ours)
+
+    async def begun(self) -> None:
+        """Returns once the first server has received something."""
+        await self._dialled.wait()
+        await anyio.wait_readable(self._servers[0])
 
     def sent(self) -> list[str]:
         received = []

@@ -293,8 +293,17 @@ async def test_a_cancelled_request_closes_its_connection() -> None:
     with ScriptedNetwork([["93.184.215.14"]], [b"HTTP/1.1 200 OK\r\n"]) as made:
         gate = Gate(EgressRules.of(["*"], []), resolve=made.resolve, dial=made.dial)
         request = Request("GET", parse_url("http://example.org/"))
-        with anyio.move_on_after(0.1) as scope:
-            await fetch(gate, request, effects.append, max_bytes=100, seconds=PATIENCE)
+        scope = anyio.CancelScope()
+
+        async def ask() -> None:
+            with scope:
+                await fetch(gate, request, effects.append, max_bytes=100, seconds=PATIENCE)
+
+        async with anyio.create_task_group() as group:
+            group.start_soon(ask)
+            with anyio.fail_after(PATIENCE):
+                await made.begun()
+            scope.cancel()
         assert scope.cancelled_caught
         assert details(effects) == ["GET, no whole response, from 93.184.215.14"]
         await anyio.lowlevel.checkpoint()

@@ -70,7 +70,7 @@ async def test_a_client_that_stops_reading_is_given_its_resume_position(tmp_path
     stopped working for it.
     """
     with anyio.fail_after(DEADLINE_SECONDS):
-        async with api_world(tmp_path, stall_seconds=0.2) as world, world.channel() as channel:
+        async with api_world(tmp_path, stall_seconds=2.0) as world, world.channel() as channel:
             client = Stubs(channel)
             stalled = client.runs.RunAndWatch(HELLO)
             responses = aiter(stalled)

@@ -201,6 +201,23 @@ def test_a_script_gets_the_reason_of_a_malformed_call(
     assert (done.returncode, done.stderr[: len(problem)]) == (status, problem)
 
 
+def test_a_watch_of_shell_ends_with_its_processes(daemon: DaemonProcess) -> None:
+    """A watch of shell that waits ends with all of its processes as its page says, and its run goes on."""
+    # Each process of the watch inherits the pipe of the output as 9: the last one that ends closes it.
+    script = f". {ROOT / 'clients/shell/aeond.sh'}; set -m; exec 9>&1; aeond_watch $0 & read -r; kill -- -$!"
+    settings = environment(AEOND_SOCKET=str(daemon.socket))
+    with Client(daemon.socket) as client:
+        run_id = client.create_run("Ask", RunOptions(plan=ASKING)).run_id
+        words = ["bash", "-c", script, run_id]
+        with subprocess.Popen(
+            words, env=settings, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        ) as program:
+            assert program.stdout
+            assert any("inputRequested" in line for line in program.stdout)
+            program.communicate("\n", DEADLINE_SECONDS)
+        assert client.get_run(run_id).state is RunState.AWAITING_INPUT
+
+
 def offered(client: Client, name: str) -> bool:
     try:
         client.get_tool(name)

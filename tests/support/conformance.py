@@ -53,6 +53,11 @@ class Case:
         return self.name
 
     @property
+    def closes(self) -> bool:
+        """Whether the client is closed, which not every one can be."""
+        return self.command in {"close", "closed"}
+
+    @property
     def text(self) -> str:
         return str(_FILE["requests"][self.request]["text"])
 
@@ -121,6 +126,7 @@ def converse(
         "ask": (case.request_json,) if case.request else (),
         "watch": (run_id, str(case.after)),
         "close": (run_id,),
+        "closed": (run_id,),
         "cancel": (run_id, REASON),
     }
     with _program(stub.command(case.command, *operands[case.command]), settings) as (program, stderr):

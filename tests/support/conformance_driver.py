@@ -28,6 +28,9 @@ def main(command: str, *words: str) -> int:
                 case "close", (run_id,):
                     with client.watch(run_id) as events:
                         close_in(client, events)
+                case "closed", (run_id,):
+                    client.__exit__(None, None, None)
+                    client.cancel_run(run_id)
                 case "answer", (run_id, answer):
                     client.answer_run(run_id, json.loads(answer))
                 case "cancel", (run_id, reason):

@@ -67,7 +67,7 @@ def _cell(stub: Stub, case: Case, outcome: Outcome) -> str:
     note = ""
     if isinstance(case, ServingCase) and stub.serves_as:
         return f"as {stub.serves_as}"
-    if case.command == "close" and not stub.closes:
+    if case.closes and not stub.closes:
         return "no close"
     if isinstance(case, ServingCase):
         failures = stub.failures[0] if case.happens == "calls" and stub.failures else ""

@@ -156,7 +156,6 @@ STUBS = (
         page=CLIENTS / "cpp/README.md",
         sources="clients/cpp/examples/{}.cpp",
         examples=(str(BUILT / "cpp/examples/{}"),),
-        closes=False,
     ),
     Stub(
         "shell",

@@ -1,11 +1,12 @@
 // The program that the conformance suite runs; docs/clients.md has its results.
 //
 //     driver ask REQUEST_JSON | watch RUN_ID AFTER_SEQ | answer RUN_ID ANSWER_JSON | cancel RUN_ID REASON
-//     driver serve [SECONDS]
+//     driver close RUN_ID | closed RUN_ID | serve [SECONDS]
 //
 // Prints each event, or the error, as a line of JSON.
 #include <aeond/client.hpp>
 #include <google/protobuf/util/json_util.h>
+#include <future>
 #include <iostream>
 #include <vector>
 
@@ -13,11 +14,15 @@
 
 namespace json = google::protobuf::util;
 
-void print_all(aeond::Watch watch) {
+// A given client is closed while the watch waits for the answer to a question.
+void print_all(aeond::Watch watch, aeond::Client* closing = nullptr) {
+  std::future<void> closed;
   while (auto event = watch.next()) {
     std::string line;
     if (!json::MessageToJsonString(*event, &line).ok()) throw std::runtime_error("an event is not valid UTF-8");
     std::cout << line << std::endl;
+    if (closing && event->has_input_requested())
+      closed = std::async(std::launch::async, [closing] { closing->close(); });
   }
 }
 
@@ -32,6 +37,11 @@ int main(int count, char** given) {
       print_all(client.ask(request));
     } else if (words.at(0) == "watch") {
       print_all(client.watch(words.at(1), std::stoll(words.at(2))));
+    } else if (words.at(0) == "close") {
+      print_all(client.watch(words.at(1)), &client);
+    } else if (words.at(0) == "closed") {
+      client.close();
+      client.cancel(words.at(1));
     } else if (words.at(0) == "answer") {
       client.answer(words.at(1), words.at(2));
     } else if (words.at(0) == "cancel") {

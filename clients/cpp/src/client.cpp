@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cstdio>
 #include <fstream>
-#include <thread>
 
 #include "errors.hpp"
+#include "open_calls.hpp"
 
 namespace aeond {
 namespace {
@@ -14,7 +14,7 @@ using api::v1::RunService;
 using std::chrono::steady_clock;
 using std::chrono::system_clock;
 
-Connection connect(const std::string& socket) {
+Connection connect(const std::string& socket, std::shared_ptr<OpenCalls> open) {
   grpc::ChannelArguments arguments;
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
   arguments.SetString(GRPC_ARG_DEFAULT_AUTHORITY, "localhost");
@@ -25,14 +25,7 @@ Connection connect(const std::string& socket) {
   // A run with all its outputs; an event is far smaller.
   arguments.SetMaxReceiveMessageSize(64 << 20);
   auto channel = grpc::CreateCustomChannel("unix:" + socket, grpc::InsecureChannelCredentials(), arguments);
-  return {channel, RunService::NewStub(channel)};
-}
-
-// Lets the channel reconnect meanwhile: gRPC makes progress in threads that wait for it, and every five seconds.
-void pause(grpc::Channel& channel, milliseconds length) {
-  const auto end = system_clock::now() + length;
-  channel.WaitForConnected(end);
-  std::this_thread::sleep_until(end);
+  return {channel, RunService::NewStub(channel), std::move(open)};
 }
 
 std::string random_id() {
@@ -49,14 +42,14 @@ template <typename Request, typename Response>
 Run call(const Connection& connection, const Options& options, const Request& request, bool repeatable,
          grpc::Status (RunService::Stub::*method)(grpc::ClientContext*, const Request&, Response*)) {
   for (int attempt = 1;; ++attempt) {
-    grpc::ClientContext context;
-    context.set_deadline(system_clock::now() + options.call_deadline);
+    const auto context = connection.open->begin();
+    context->set_deadline(system_clock::now() + options.call_deadline);
     Response response;
-    const auto status = (connection.stub.get()->*method)(&context, request, &response);
+    const auto status = (connection.stub.get()->*method)(context.get(), request, &response);
     if (status.ok()) return response.run();
-    const auto error = error_of(status, context);
+    const auto error = connection.open->cause_of(error_of(status, *context));
     if (attempt >= options.attempts || !may_repeat(error, repeatable)) throw error;
-    pause(*connection.channel, delay(attempt, milliseconds(50), milliseconds(2'000), error.retry_after));
+    connection.open->pause(*connection.channel, delay(attempt, milliseconds(50), milliseconds(2'000), error.retry_after));
   }
 }
 
@@ -79,9 +72,12 @@ std::string json_string(const std::string& text) {
 
 Client::Client(Options options) : options_(std::move(options)) {
   const auto socket = find_socket(options_.socket);
-  calls_ = connect(socket);
-  streams_ = connect(socket);
+  const auto open = std::make_shared<OpenCalls>();
+  calls_ = connect(socket, open);
+  streams_ = connect(socket, open);
 }
+
+void Client::close() { calls_.open->close(); }
 
 Watch Client::ask(const std::string& text) {
   CreateRunRequest request;
@@ -151,7 +147,7 @@ std::optional<Event> Watch::next() {
     ended_ = ended_ || (status.ok() && first_seq_ > 0 && first_seq_ == last_seq_);
     if (!ended_) {
       auto error = status.ok() ? broken("STREAM_ENDED", "The stream ended before the run did.")
-                               : error_of(status, *context_);
+                               : connection_.open->cause_of(error_of(status, *context_));
       close();
       wait_or_throw(std::move(error));
     }
@@ -162,7 +158,7 @@ void Watch::open() {
   api::v1::WatchRunRequest request;
   request.set_run_id(run_id_);
   request.set_after_seq(last_seq_);
-  context_ = std::make_unique<grpc::ClientContext>();
+  context_ = connection_.open->begin();
   context_->set_deadline(system_clock::now() + options_.stream_deadline);
   reader_ = connection_.stub->WatchRun(context_.get(), request);
   // The daemon sends these when it accepts the watch, before any event.
@@ -188,7 +184,7 @@ bool Watch::accept(const Event& event) {
 }
 
 void Watch::wait_or_throw(Error error) {
-  if (!may_follow_on(error)) throw error;
+  if (error.reason == "CLIENT_CLOSED" || !may_follow_on(error)) throw error;
   const auto now = steady_clock::now();
   // A stream that lived this long worked; its failure is a new outage, or the renewal of an idle stream.
   const bool lasted = now - opened_at_ >= std::chrono::seconds(5);
@@ -199,8 +195,8 @@ void Watch::wait_or_throw(Error error) {
   if (lasted && error.reason == "TIMED_OUT") return;
   const auto left = std::chrono::duration_cast<milliseconds>(*lost_at_ + options_.patience - now);
   if (left.count() <= 0) throw error;
-  pause(*connection_.channel,
-        std::min(left, delay(++tries_, milliseconds(20), milliseconds(500), error.retry_after)));
+  connection_.open->pause(*connection_.channel,
+                          std::min(left, delay(++tries_, milliseconds(20), milliseconds(500), error.retry_after)));
 }
 
 }  // namespace aeond

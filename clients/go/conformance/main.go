@@ -1,7 +1,7 @@
 // Command conformance is the program that the conformance suite runs; docs/clients.md has its results.
 //
 //	conformance ask REQUEST_JSON | watch RUN_ID AFTER_SEQ | answer RUN_ID ANSWER_JSON | cancel RUN_ID REASON |
-//	serve [SECONDS] | serve-types | close RUN_ID | agent TEXT
+//	serve [SECONDS] | serve-types | close RUN_ID | closed RUN_ID | agent TEXT
 //
 // It prints each event, or the error, as a line of JSON; of the agent, its reply.
 package main
@@ -57,6 +57,9 @@ func run(ctx context.Context, command string, words []string) error {
 		return printAll(client.Watch(ctx, words[0], afterSeq), nil)
 	case "close":
 		return printAll(client.Watch(ctx, words[0], 0), client)
+	case "closed":
+		client.Close()
+		_, err = client.Cancel(ctx, words[0], "")
 	case "serve":
 		return serve(client, words)
 	case "serve-types":

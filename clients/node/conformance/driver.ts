@@ -1,10 +1,9 @@
 // The program that the conformance suite runs; docs/clients.md has its results.
 //
 //     driver.js ask REQUEST_JSON | watch RUN_ID AFTER_SEQ | answer RUN_ID ANSWER_JSON | cancel RUN_ID REASON
-//     driver.js close RUN_ID | serve [SECONDS]
+//     driver.js close RUN_ID | closed RUN_ID | serve [SECONDS]
 //
 // Prints each event, or the error, as a line of JSON.
-import { writeSync } from "node:fs";
 import { AeondError, Client, type Event } from "aeond-client";
 import { serve } from "./tools.js";
 
@@ -19,8 +18,7 @@ function standard(key: string, value: unknown): unknown {
 
 /** Waits while the reader of the output does. */
 export function print(line: unknown): void {
-  const data = Buffer.from(`${JSON.stringify(line, standard)}\n`);
-  for (let written = 0; written < data.length; ) written += writeSync(1, data, written);
+  process.stdout.write(`${JSON.stringify(line, standard)}\n`);
 }
 
 /** A given client is closed while the watch waits for the answer to a question. */
@@ -36,6 +34,7 @@ try {
   if (command === "ask") await printAll(client.ask(JSON.parse(words[0]!)));
   else if (command === "watch") await printAll(client.watch(words[0]!, Number(words[1])));
   else if (command === "close") await printAll(client.watch(words[0]!), client);
+  else if (command === "closed") (client.close(), await client.cancel(words[0]!));
   else if (command === "answer") await client.answer(words[0]!, JSON.parse(words[1]!));
   else if (command === "cancel") await client.cancel(words[0]!, words[1]!);
   else if (command === "serve") await serve(client, Number(words[0] ?? 0));

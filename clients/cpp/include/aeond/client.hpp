@@ -53,19 +53,22 @@ struct Options {
   milliseconds stream_deadline{600'000};
 };
 
+class OpenCalls;
+
 // A channel and the calls that use it.
 struct Connection {
   std::shared_ptr<grpc::Channel> channel;
   std::shared_ptr<api::v1::RunService::Stub> stub;
+  std::shared_ptr<OpenCalls> open;
 };
 
 // The events of a run in order, without gaps or duplicates, across lost connections and restarts of the daemon.
-// Not thread-safe. Its destructor ends the stream; the run continues.
+// Not thread-safe; from another thread, Client::close() ends it. Its destructor ends the stream; the run continues.
 class Watch {
  public:
   // The next event; nullopt after the last one. Waits for it. Events with seq 0 are live updates, which are not
   // repeated. An event of a kind that this client does not have has no kind set: ignore it.
-  // Throws Error if the daemon rejects the watch or stays away for longer than `patience`.
+  // Throws Error if the daemon rejects the watch or stays away for longer than `patience`, or the client was closed.
   std::optional<Event> next();
 
   // The position from which another watch can resume, also in another process.
@@ -92,7 +95,7 @@ class Watch {
   int tries_ = 0;
   std::chrono::steady_clock::time_point opened_at_;
   std::optional<std::chrono::steady_clock::time_point> lost_at_;
-  std::unique_ptr<grpc::ClientContext> context_;
+  std::shared_ptr<grpc::ClientContext> context_;
   std::unique_ptr<grpc::ClientReader<api::v1::WatchRunResponse>> reader_;
   api::v1::WatchRunResponse page_;
   int position_ = 0;
@@ -102,6 +105,10 @@ class Watch {
 class Client {
  public:
   explicit Client(Options options = {});
+
+  // Ends every watch and call, from any thread, with the reason CLIENT_CLOSED, which later ones have, too; runs continue.
+  // A ToolServer has its own stop().
+  void close();
 
   // Creates a run and follows it from its first event.
   Watch ask(const std::string& text);

@@ -12,6 +12,7 @@ pytest.importorskip("PySide6.QtGui", reason="Qt is not installed here", exc_type
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QImage, QPainter
 
+from aeon_popup.state import wording
 from aeon_popup.ui.theme import DARK, LIGHT
 from tests.support.animated_png import Frame, animated_png, frames_of
 from tests.support.compared_pictures import check_picture, differences
@@ -29,6 +30,7 @@ from tests.support.popup_recording import (
 from tests.support.popup_states import NOW
 from tests.support.repository import ROOT
 from tests.support.stages import staged
+from tests.support.value_branches import ValueBranches
 
 FOLDER = ROOT / "docs" / "pictures"
 # On dense screens, edges lie between the pixels of usual ones, and the height of a page is rounded otherwise. The list of keys
@@ -49,6 +51,15 @@ def test_every_state_has_its_pictures() -> None:
         for density in ("", "@2x")
     }
     assert {path.name for path in FOLDER.glob("p*-*.png")} == wanted
+
+
+def test_the_pictures_have_all_words_of_badge_and_explanation() -> None:
+    """Whatever the badge and the explanation can say is in at least one picture."""
+    said = ValueBranches(wording, ("badge", "explanation", "_outcome", "_kept", "_unready"))
+    for view in every_state().values():
+        said.function("badge")(view)
+        said.function("explanation")(view, view.shown)
+    assert not said.missing, "\n".join(said.missing.values())
 
 
 @pytest.mark.parametrize("name", sorted(every_state()))

@@ -21,6 +21,7 @@ from aeon_popup.ui import commands
 from aeon_popup.ui.popup import Popup, application
 from aeon_popup.ui.theme import DARK, LIGHT, SHADOW, WIDTH, Palette
 from tests.support.compared_pictures import channels
+from tests.support.popup_rare_states import UNMATCHED, rare_states
 from tests.support.popup_states import NOW, TAKEN, history, states
 from tests.support.repository import ROOT
 
@@ -77,6 +78,8 @@ def draw(
     popup.show_shortcut(TAKEN if name == "keys-taken" else "Ctrl+Alt+Space")
     if name.startswith("history"):
         popup.perform(commands.Command.HISTORY)
+    if name == "history-unmatched":
+        popup.prompt.insertPlainText(UNMATCHED)
     if name.startswith("keys"):
         popup.perform(commands.Command.KEYS)
     if name == "details":
@@ -109,6 +112,7 @@ def every_state() -> dict[str, SessionView]:
     made = dict(states())
     made["history"] = after(made["prompt"], happenings.HistoryListed(history()))
     made["history-failed"] = after(made["prompt"], happenings.HistoryFailed("The daemon is overloaded."))
+    made |= rare_states()
     made["keys"] = made["keys-taken"] = made["prompt"]
     made["details"] = made["done"]
     return made

@@ -18,6 +18,7 @@ from aeond_client.events import (
     PlanAdopted,
     PlanningStarted,
     Progress,
+    Queued,
     RunCreated,
     RunEnded,
     RunStarted,
@@ -106,7 +107,7 @@ def received(*kinds: EventKind, first: int = 1, key: str = KEY, run_id: str = RU
     made: list[Happening] = []
     seq = first - 1
     for kind in kinds:
-        live = isinstance(kind, TextDelta | Progress)
+        live = isinstance(kind, TextDelta | Progress | Queued)
         seq += not live
         at = 0.0 if live else START + seq / 2
         made.append(

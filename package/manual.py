@@ -144,6 +144,15 @@ def _aeon_popup() -> Iterator[str]:
     yield from (
         ".SH EXIT STATUS",
         *_terms([("0", "success"), ("1", "an error"), ("2", "wrong arguments")]),
+        ".SH ENVIRONMENT",
+        *_terms(
+            [
+                ("AEON_POPUP_HOTKEY", "the global hotkey if --hotkey is not given"),
+                ("AEON_POPUP_THEME", "auto, dark or light, if --theme is not given"),
+                ("AEON_POPUP_MOTION", "reduced turns animations off"),
+                ("AEOND_SOCKET", "the daemon's socket if --socket is not given"),
+            ]
+        ),
         ".SH FILES",
         *_terms(
             [

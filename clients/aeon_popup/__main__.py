@@ -1,5 +1,6 @@
 """The program `aeon-popup`. Actions for a running popup are sent without importing Qt."""
 
+import os
 import sys
 from typing import TYPE_CHECKING
 
@@ -7,9 +8,13 @@ from aeon_popup.toggle import ACTIONS, NoBusError, send_action
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Mapping
+
+    from aeon_popup.hotkey import chord
 
 _EPILOG = """Without a hotkey of its own, as on desktops that have neither X11 nor the shortcuts portal, bind a key of your
 desktop to:  aeon-popup --toggle"""
+_THEMES = ("auto", "dark", "light")
 
 
 def command_line() -> "argparse.ArgumentParser":
@@ -36,19 +41,20 @@ def command_line() -> "argparse.ArgumentParser":
     action.add_argument(
         "--install",
         action="store_true",
-        help="add the popup to this user's desktop: entry, autostart, activation",
+        help="add the popup to this user's desktop: entry, autostart, activation; they start it with the hotkey, the theme"
+        " and the socket that are given here",
     )
     action.add_argument("--uninstall", action="store_true", help="remove what --install added")
     parser.add_argument("--background", action="store_true", help="start without opening the window")
     parser.add_argument(
-        "--hotkey", default=chord.DEFAULT, metavar="KEYS", help="the global hotkey (default: %(default)s)"
+        "--hotkey",
+        metavar="KEYS",
+        help=f"the global hotkey (default: that of AEON_POPUP_HOTKEY, or {chord.DEFAULT})",
     )
     parser.add_argument(
-        "--theme", choices=("auto", "dark", "light"), default="auto", help="colours (default: the desktop's)"
+        "--theme", choices=_THEMES, help="colours (default: those of AEON_POPUP_THEME, or the desktop's)"
     )
-    parser.add_argument(
-        "--socket", default="", metavar="PATH", help="the daemon's socket (default: as aeonctl)"
-    )
+    parser.add_argument("--socket", metavar="PATH", help="the daemon's socket (default: as aeonctl)")
     return parser
 
 
@@ -57,16 +63,16 @@ def main(arguments: list[str] | None = None) -> int:
     words = sys.argv[1:] if arguments is None else arguments
     if len(words) == 1 and words[0].startswith("--") and words[0][2:] in ACTIONS:
         return _send(words[0][2:])
-    from aeon_popup.hotkey import chord
-
     parser = command_line()
     options = parser.parse_args(words)
     if options.action:
         return _send(options.action)
-    if options.install or options.uninstall:
-        return _integrate(remove=options.uninstall)
+    if options.uninstall:
+        return _integrate(None)
     try:
-        keys = chord.parse(options.hotkey)
+        keys, theme = chosen(options)
+        if options.install:
+            return _integrate(_given(options))
     except ValueError as error:
         parser.error(str(error))
     from aeon_popup.footprint import leave_out_openssl
@@ -77,22 +83,49 @@ def main(arguments: list[str] | None = None) -> int:
     except ModuleNotFoundError as error:
         print(f"aeon-popup needs {error.name}: pip install '.[popup]'", file=sys.stderr)
         return 1
-    return run(Options(keys, options.socket, options.theme, show=not options.background))
+    return run(Options(keys, options.socket or "", theme, show=not options.background))
 
 
-def _integrate(*, remove: bool) -> int:
+def chosen(
+    options: "argparse.Namespace", environment: "Mapping[str, str]" = os.environ
+) -> "tuple[chord.Chord, str]":
+    """The hotkey and the theme: given ones, else those of the environment, else the defaults. Raises ValueError."""
+    from aeon_popup.hotkey import chord
+
+    theme = options.theme or environment.get("AEON_POPUP_THEME") or "auto"
+    if theme not in _THEMES:
+        raise ValueError(f"unknown theme {theme!r} in AEON_POPUP_THEME: use {', '.join(_THEMES)}")
+    keys = options.hotkey or environment.get("AEON_POPUP_HOTKEY") or chord.DEFAULT
+    return chord.parse(keys), theme
+
+
+def _given(options: "argparse.Namespace") -> list[str]:
+    """The given options, as words that mean the same in any folder. Raises ValueError for a path that is no socket's."""
+    from aeond_client.connection.sockets import candidates
+    from aeond_client.errors import InvalidInputError
+
+    try:
+        socket = candidates(options.socket)[0].path if options.socket else ""
+    except InvalidInputError as error:
+        raise ValueError(str(error)) from error
+    given = {"--hotkey": options.hotkey, "--theme": options.theme, "--socket": socket}
+    return [word for name, value in given.items() if value for word in (name, value)]
+
+
+def _integrate(given: list[str] | None) -> int:
+    """Adds the popup, started with these options, to the user's desktop; removes it without a list."""
     from pathlib import Path
 
     from aeon_popup.integration import install, uninstall
 
     program = str(Path(sys.argv[0]).absolute())
     try:
-        changed = uninstall() if remove else install(program)
+        changed = uninstall() if given is None else install(program, options=given)
     except OSError as error:
         print(f"aeon-popup: {error}", file=sys.stderr)
         return 1
     for path in changed:
-        print(f"{'removed' if remove else 'written'}: {path}")
+        print(f"{'removed' if given is None else 'written'}: {path}")
     return 0
 
 

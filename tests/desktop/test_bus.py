@@ -73,10 +73,13 @@ def test_quit_ends_the_program(lonely: Popup) -> None:
 
 
 def test_the_bus_starts_the_program_by_the_installed_files(session: XSession, tmp_path: Path) -> None:
-    """After `aeon-popup --install` a call to the name of the popup starts the program, whose window then appears."""
+    """After `aeon-popup --install` a call to the name of the popup starts the program with the options given there, whose window
+    then appears.
+    """
     program = str(Path(sys.executable).with_name("aeon-popup"))
     own = {**session.environment, "HOME": str(tmp_path), "AEOND_SOCKET": str(tmp_path / "none.sock")}
-    command = [program, "--install"]
+    given = ["--hotkey", 'Ctrl+Alt+"', "--socket", str(tmp_path / r"it's \none")]
+    command = [program, "--install", *given]
     subprocess.run(command, env=own, check=True, capture_output=True, timeout=DEADLINE_SECONDS)
     with ExitStack() as stack:
         trace = stack.enter_context(Traced(session.folder))
@@ -88,7 +91,7 @@ def test_the_bus_starts_the_program_by_the_installed_files(session: XSession, tm
         trace.wait_for("painted")
         window = session.popup_window()
         started = psutil.Process(int(session.xdotool("getwindowpid", window)))
-        assert [program, "--background"] == started.cmdline()[-2:]
+        assert [program, "--background", *given] == started.cmdline()[-6:]
         send_action("quit", own)
         started.wait(DEADLINE_SECONDS)
 

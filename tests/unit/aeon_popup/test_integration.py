@@ -1,15 +1,19 @@
 """The popup's files in a user's desktop."""
 
 import configparser
+import re
 import shlex
+import sys
 from pathlib import Path
 
 import pytest
 
-from aeon_popup import integration
+from aeon_popup import __main__, integration
 from aeon_popup.toggle import ACTIONS, BUS_NAME
 
 PROGRAM = "/opt/my tools/aeon-popup"
+ODD = (r"""/run/a "b" 'c' $d $$ `e` \f %i %% {g} \\""", "Ctrl+Alt+%", 'Super+"', "#", ";", "~")
+_WORD = re.compile(r'"((?:[^"\\]|\\.)*)"|(\S+)')
 
 
 @pytest.fixture
@@ -24,20 +28,119 @@ def parsed(path: Path) -> configparser.ConfigParser:
     return parser
 
 
+def unescaped(text: str) -> str:
+    return re.sub(r"\\(.)", r"\1", text)
+
+
+def words_of_entry(command: str) -> list[str]:
+    """The words by the rules of desktop entries: first those of a text, then those of a command."""
+    return words_of_unit(unescaped(command))
+
+
+def words_of_unit(command: str) -> list[str]:
+    """The words by the rules of systemd, for a command in which $ has no meaning."""
+    found = _WORD.findall(command.removeprefix(":"))
+    return [unescaped(quoted or plain).replace("%%", "%") for quoted, plain in found]
+
+
+def words_of_activation(command: str) -> list[str]:
+    """The words by the rules of D-Bus: first those of a text, then those of a shell."""
+    return shlex.split(unescaped(command))
+
+
+def commands(environment: dict[str, str], *options: str) -> list[tuple[str, list[str]]]:
+    """The name of each section with a command, and its words."""
+    integration.install(PROGRAM, environment, options)
+    readers = {"D-BUS Service": words_of_activation, "Service": words_of_unit}
+    return [
+        (section, readers.get(section, words_of_entry)(value))
+        for path in integration.files(PROGRAM, environment)
+        if path.suffix != ".svg"
+        for section, values in parsed(path).items()
+        for key, value in values.items()
+        if key.startswith("Exec")
+    ]
+
+
 def test_the_files_start_the_installed_program(environment: dict[str, str]) -> None:
     """Entry, autostart, activation and unit start the program at its own path, also one with a space."""
-    paths = [path for path in integration.install(PROGRAM, environment) if path.suffix != ".svg"]
-    assert len(paths) == 4
-    for path in paths:
-        parser = parsed(path)
-        commands = [
-            value
-            for section in parser.sections()
-            for key, value in parser[section].items()
-            if key.startswith("Exec")
-        ]
-        assert commands
-        assert {shlex.split(command)[0] for command in commands} == {PROGRAM}
+    assert [words for _, words in commands(environment)] == [
+        *([PROGRAM, action] for action in ("--show", "--toggle", "--new", "--quit")),
+        *[[PROGRAM, "--background"]] * 3,
+    ]
+
+
+@pytest.mark.parametrize("word", ODD)
+def test_each_start_has_the_options(environment: dict[str, str], word: str) -> None:
+    """Autostart, activation and unit start the program with the given options, whatever characters are in them."""
+    started = [words for _, words in commands(environment, "--socket", word) if "--background" in words]
+    assert started == [[PROGRAM, "--background", "--socket", word]] * 3
+
+
+def test_the_given_options_are_kept(
+    environment: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`--install` keeps the hotkey, the theme and the whole path of the socket; without them it keeps none."""
+    for name, value in {"XDG_DATA_HOME": "", "XDG_CONFIG_HOME": "", **environment}.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "argv", [PROGRAM])
+    entry = tmp_path / ".config" / "autostart" / "dev.aeon.Popup.desktop"
+    given = ["--hotkey", "Super+A", "--theme", "dark", "--socket", "own.sock"]
+    kept = [*given[:-1], str(tmp_path / "own.sock")]
+    for options, wanted in ((given, kept), ([], [])):
+        assert __main__.main(["--install", *options]) == 0
+        started = words_of_entry(parsed(entry)["Desktop Entry"]["Exec"])
+        assert started == [PROGRAM, "--background", *wanted]
+
+
+@pytest.mark.parametrize(
+    ("given", "problem"),
+    [
+        (["--hotkey", "A"], "has no modifier"),
+        (["--theme", "blue"], "invalid choice"),
+        (["--socket", "a\nb"], "cannot stand in the files"),
+        (["--socket", "a" * 200], "A socket path must have"),
+    ],
+)
+def test_what_cannot_be_kept_is_an_error(
+    given: list[str],
+    problem: str,
+    environment: dict[str, str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """`--install` writes nothing for an option that the program would not accept, or that has a line break."""
+    for name, value in {"XDG_DATA_HOME": "", "XDG_CONFIG_HOME": "", **environment}.items():
+        monkeypatch.setenv(name, value)
+    with pytest.raises(SystemExit, match="2"):
+        __main__.main(["--install", *given])
+    assert problem in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("given", "environment", "wanted"),
+    [
+        ([], {}, ("Ctrl+Alt+Space", "auto")),
+        ([], {"AEON_POPUP_HOTKEY": "super+a", "AEON_POPUP_THEME": "light"}, ("Super+A", "light")),
+        (["--hotkey", "Super+B", "--theme", "dark"], {"AEON_POPUP_HOTKEY": "A"}, ("Super+B", "dark")),
+        ([], {"AEON_POPUP_HOTKEY": "A"}, "has no modifier"),
+        ([], {"AEON_POPUP_THEME": "blue"}, "unknown theme 'blue' in AEON_POPUP_THEME"),
+    ],
+)
+def test_the_environment_has_the_defaults(
+    given: list[str], environment: dict[str, str], wanted: tuple[str, str] | str
+) -> None:
+    """The variables choose hotkey and theme where no option does, and the same values are errors."""
+    options = __main__.command_line().parse_args(given)
+    if isinstance(wanted, str):
+        with pytest.raises(ValueError, match=wanted):
+            __main__.chosen(options, environment)
+        return
+    keys, theme = __main__.chosen(options, environment)
+    assert (keys.text, theme) == wanted
 
 
 def test_the_names_belong_together(environment: dict[str, str]) -> None:

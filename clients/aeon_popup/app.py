@@ -77,7 +77,7 @@ def run(options: Options) -> int:
         trace,
         act=lambda action: calls.post(lambda: act(action)),
         reply=lambda key, action: calls.post(lambda: controller.reply(key, action)),
-        armed=lambda shortcut: calls.post(lambda: popup.show_shortcut(shortcut)),
+        armed=lambda hotkey: calls.post(lambda: controller.set_hotkey(hotkey)),
         animate=lambda wanted: calls.post(lambda: popup.show_motion(wanted=wanted and wants_motion())),
     )
     controller = Controller(link, trace, notify=desktop.notify, close_notice=desktop.close_notice)

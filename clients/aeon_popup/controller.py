@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 from aeon_popup.state import happenings
-from aeon_popup.state.happenings import Approval, Happening
-from aeon_popup.state.notices import Notice, choice_of, notice_of
+from aeon_popup.state.happenings import Approval, Happening, HotkeySet
+from aeon_popup.state.notices import HOTKEY, Notice, choice_of, hotkey_notice, notice_of
 from aeon_popup.state.run_view import Asked, RunView, Stage
 from aeon_popup.state.session import Link, SessionView, after
 from aeon_popup.trace import Trace
@@ -236,8 +236,19 @@ class Controller:
             case _:
                 pass
 
+    def set_hotkey(self, hotkey: HotkeySet) -> None:
+        """Without a hotkey that the user could press, a notification says so, once for each reason."""
+        before, notice = hotkey_notice(self.view.hotkey), hotkey_notice(hotkey)
+        self.apply([hotkey])
+        if notice is None and before is not None:
+            self._close_notice(HOTKEY)
+        elif notice is not None and notice != before and not self._visible:
+            self._notify(notice)
+
     def reply(self, key: str, action: str) -> None:
-        """The user chose an action of a run's notification."""
+        """The user chose an action of a run's notification; that about the hotkey only opens the window."""
+        if key == HOTKEY and self.screen is not None:
+            self.screen.appear()
         run = self.view.run(key)
         if run is None or self.screen is None:
             return

@@ -1,6 +1,7 @@
-"""The header and the footer of the window: the request, and the keys that are offered for it."""
+"""The header and the footer of the window: the request, and the keys that are offered for it or listed."""
 
 import os
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -12,13 +13,18 @@ pytest.importorskip("PySide6.QtWidgets", reason="Qt is not installed here", exc_
 from PySide6.QtCore import QObject, Qt
 from PySide6.QtTest import QTest
 
-from aeon_popup.state.happenings import Drafted, FollowUpStarted
+from aeon_popup.state.happenings import Drafted, FollowUpStarted, HotkeySet
 from aeon_popup.state.session import after
+from aeon_popup.ui import commands
 from aeon_popup.ui.commands import Command, offered
 from aeon_popup.ui.popup import Popup
 from tests.support.popup_pictures import NoActions
-from tests.support.popup_states import history, states
+from tests.support.popup_states import TAKEN, history, states
 from tests.support.popup_windows import open_window
+from tests.support.repository import ROOT
+
+# The keys of the list by their names in the documentation.
+NAMES = {"⏎": "Enter", "⌫": "Backspace", "↑": "Up", "PgUp": "PageUp", "PgDn": "PageDown", "…": " to Alt+"}
 
 
 @pytest.fixture
@@ -71,3 +77,53 @@ def test_a_long_request_is_whole_in_its_tooltip(popup: Popup) -> None:
     assert popup.prompt.toolTip().count("&lt;b&gt;all&lt;/b&gt;") == 20
     popup.show_view(replace(view, runs=(replace(view.runs[0], text="Short"),)))
     assert popup.prompt.toolTip() == ""
+
+
+def test_help_and_documentation_list_the_same_keys(popup: Popup) -> None:
+    """F1 shows the keys that docs/popup.md lists, and no others; each key of a command is among them."""
+    popup.perform(Command.KEYS)
+    shown = re.findall(r">([^<>]+)</td>", popup.body.keys.text())[2::2]
+    listed = {key for cell in shown for key in cell.split(", ")}
+    for symbol, name in NAMES.items():
+        listed = {key.replace(symbol, name) for key in listed}
+    table = (ROOT / "docs" / "popup.md").read_text(encoding="utf-8").split("## Keys")[1].split("\n## ")[0]
+    rows = [line.split("|")[1].strip() for line in table.splitlines() if line.startswith("| ")][2:]
+    documented = {
+        key for row in rows if not row.startswith("any ") for key in re.split(r", (?:then )?| or ", row)
+    }
+    assert listed == documented
+    bound = {"+".join(words(key, modifiers)) for modifiers, key in commands._KEYS}
+    assert bound <= listed
+
+
+def words(key: Qt.Key, modifiers: Qt.KeyboardModifier) -> list[str]:
+    """A key as the documentation names it."""
+    names = {"Return": "Enter", "Period": "."}
+    held = [name for name in ("Control", "Shift") if modifiers & Qt.KeyboardModifier[f"{name}Modifier"]]
+    name = key.name.removeprefix("Key_")
+    return [*(one.replace("Control", "Ctrl") for one in held), names.get(name, name)]
+
+
+@pytest.mark.parametrize(("draft", "offered_there"), [("", True), ("text", False)])
+def test_the_footer_of_the_empty_prompt_offers_the_keys(draft: str, *, offered_there: bool) -> None:
+    """Where nothing has been typed the footer offers the list of keys; a text and a run leave no room for it."""
+    view = after(states()["prompt"], Drafted(draft))
+    assert (Command.KEYS in dict(offered(view))) is offered_there
+    assert Command.KEYS not in dict(offered(after(states()["done"], FollowUpStarted(draft))))
+
+
+def test_the_prompt_says_that_the_hotkey_is_taken(popup: Popup) -> None:
+    """Below the empty prompt there is why the hotkey does not work, until it was bound; the list of keys has it instead."""
+    taken = after(states()["prompt"], HotkeySet(problem=TAKEN))
+    popup.show_view(taken)
+    assert popup.body.note.isVisible()
+    assert TAKEN in popup.body.note.text()
+    popup.perform(Command.KEYS)
+    assert not popup.body.note.isVisible()
+    assert TAKEN in popup.body.keys.text()
+    popup.perform(Command.KEYS)
+    for hotkey in (HotkeySet("Super+A"), HotkeySet(problem="There is no portal.", absent=True)):
+        popup.show_view(taken)
+        assert popup.body.note.isVisible()
+        popup.show_view(after(taken, hotkey))
+        assert not popup.body.note.isVisible()

@@ -1,6 +1,7 @@
 """The global hotkey and the focus, on a real X server with a window manager."""
 
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,11 @@ import xcffib.xproto
 
 from aeon_popup.hotkey.seat import Seat
 from aeon_popup.hotkey.x11 import connect
-from tests.support.desktop_session import HOTKEY, Popup, XSession, armed_popup, key_window
+from aeon_popup.state.happenings import HotkeySet, LinkDown
+from aeon_popup.state.session import SessionView, after
+from tests.support.desktop_bus import Notifications
+from tests.support.desktop_session import HOTKEY, Popup, XSession, armed_popup, key_window, start_bus
+from tests.support.popup_screens import Screen, x11_screen
 from tests.support.popup_states import TAKEN
 
 ESCAPE = hex(0xFF1B)
@@ -159,10 +164,21 @@ def test_the_hotkey_hides_a_window_that_is_seen_without_the_focus(session: XSess
     assert lonely.all("withdrawn") == []
 
 
-def test_a_taken_hotkey_is_reported(lonely: Popup, tmp_path: Path) -> None:
-    """A second program that asks for the same key says so and works without a hotkey."""
-    bus = {"DBUS_SESSION_BUS_ADDRESS": "unix:path=/nonexistent"}
-    with Popup(lonely.session, tmp_path / "none.sock", **bus) as second:
+def test_a_taken_hotkey_is_reported(session: XSession, lonely: Popup, tmp_path: Path) -> None:
+    """A second program that asks for the same key says in one notification that it is taken; that opens its window, which has the
+    same words below the prompt.
+    """
+    with ExitStack() as stack:
+        other = XSession(session.display, start_bus(stack, tmp_path), session.folder)
+        notifications = stack.enter_context(Notifications(other))
+        second = stack.enter_context(Popup(other, tmp_path / "none.sock", "--theme", "dark"))
         armed = second.wait_for("armed")
-    assert armed["shortcut"] == ""
-    assert armed["problem"] == TAKEN
+        assert (armed["shortcut"], armed["problem"]) == ("", TAKEN)
+        shown = notifications.next()
+        assert (shown.summary, shown.body) == ("The hotkey does not work", TAKEN)
+        notifications.invoke(shown, "default")
+        second.wait_for("focused")
+        view = after(SessionView(), LinkDown(str(tmp_path / "none.sock"), "", 0.0))
+        screen = Screen("x11-taken", lambda: x11_screen(session.display))
+        screen.compare("unavailable", after(view, HotkeySet(problem=TAKEN)))
+        assert len(second.all("notified")) == 1

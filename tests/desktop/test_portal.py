@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.desktop_bus import Portal
+from tests.support.desktop_bus import Notifications, Portal
 from tests.support.desktop_session import DEADLINE_SECONDS, Popup, Session
 
 WAYLAND = {"WAYLAND_DISPLAY": "wayland-of-the-portal"}
@@ -62,15 +62,25 @@ def test_the_session_has_one_name(session: Session, tmp_path: Path) -> None:
 
 
 def test_a_declined_shortcut_is_explained(session: Session, tmp_path: Path) -> None:
-    """When the user declines the shortcut, the popup names the command to bind to a key and does not ask again."""
+    """When the user declines the shortcut, a notification names the command to bind to a key, and the popup does not ask again."""
     with (
+        Notifications(session) as notifications,
         Portal(session, declines=True) as portal,
         Popup(session, tmp_path / "none.sock", **WAYLAND) as popup,
     ):
         armed = popup.wait_for("armed")
+        assert notifications.next().body == armed["problem"]
         assert portal.bindings.get(timeout=DEADLINE_SECONDS)
         assert portal.bindings.empty()
         assert portal.errors == []
-    assert armed["shortcut"] == ""
+    assert (armed["shortcut"], armed["absent"]) == ("", False)
     assert "declined" in armed["problem"]
+    assert "aeon-popup --toggle" in armed["problem"]
+
+
+def test_a_desktop_without_a_portal_is_no_conflict(session: Session, tmp_path: Path) -> None:
+    """Where no portal is installed, the popup names the command to bind to a key, and knows that it can bind none."""
+    with Popup(session, tmp_path / "none.sock", **WAYLAND) as popup:
+        armed = popup.wait_for("armed")
+    assert (armed["shortcut"], armed["absent"]) == ("", True)
     assert "aeon-popup --toggle" in armed["problem"]

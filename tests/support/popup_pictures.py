@@ -75,7 +75,6 @@ def draw(
     popup = Popup(actions, palette, Trace(), composited=True, motion=False, now=lambda: now)
     popup.show_view(view)
     popup.appear()
-    popup.show_shortcut(TAKEN if name == "keys-taken" else "Ctrl+Alt+Space")
     if name.startswith("history"):
         popup.perform(commands.Command.HISTORY)
     if name == "history-unmatched":
@@ -113,7 +112,8 @@ def every_state() -> dict[str, SessionView]:
     made["history"] = after(made["prompt"], happenings.HistoryListed(history()))
     made["history-failed"] = after(made["prompt"], happenings.HistoryFailed("The daemon is overloaded."))
     made |= rare_states()
-    made["keys"] = made["keys-taken"] = made["prompt"]
+    made["keys"] = after(made["prompt"], happenings.HotkeySet("Ctrl+Alt+Space"))
+    made["hotkey-taken"] = made["keys-taken"] = after(made["prompt"], happenings.HotkeySet(problem=TAKEN))
     made["details"] = made["done"]
     return made
 

@@ -13,13 +13,14 @@ from aeon_popup.background.worker import Worker
 from aeon_popup.hotkey.chord import Chord
 from aeon_popup.hotkey.portal import PortalShortcut
 from aeon_popup.hotkey.x11 import Grab, HotkeyTakenError
+from aeon_popup.state.happenings import HotkeySet
 from aeon_popup.state.notices import Notice
 from aeon_popup.trace import Trace
 
 
 class Desktop:
     """Connects in the background. In the worker's thread it calls `act` with actions of the bus and the hotkey, `reply`
-    with the key of a run and the action of its notification, `armed` with a description of the hotkey, and `animate` with
+    with the key of a run and the action of its notification, `armed` with the hotkey, and `animate` with
     whether the desktop wants animations. The first action is `ready`, or `yield` if another instance is running.
     """
 
@@ -31,7 +32,7 @@ class Desktop:
         *,
         act: Callable[[str], None],
         reply: Callable[[str, str], None],
-        armed: Callable[[str], None],
+        armed: Callable[[HotkeySet], None],
         animate: Callable[[bool], None],
     ) -> None:
         self._worker = worker
@@ -85,12 +86,13 @@ class Desktop:
                 grab = Grab(self._chord, self._pressed, self._note_repeat)
                 grab.arm()
             except (HotkeyTakenError, xcffib.ConnectionException) as error:
-                self._note_armed("", str(error))
+                self._note_armed(HotkeySet(problem=str(error)))
                 return
-            self._note_armed(self._chord.text)
+            self._note_armed(HotkeySet(self._chord.text))
             await grab.listen()
             return
-        self._note_armed("", "This desktop has neither a shortcuts portal nor X11.")
+        problem = "This desktop has neither a shortcuts portal nor X11."
+        self._note_armed(HotkeySet(problem=problem, absent=True))
 
     def _pressed(self) -> None:
         self._trace("pressed")
@@ -99,9 +101,9 @@ class Desktop:
     def _note_repeat(self) -> None:
         self._trace("repeat")
 
-    def _note_armed(self, shortcut: str, problem: str = "") -> None:
-        self._trace("armed", shortcut=shortcut, problem=problem)
-        self._armed(shortcut or problem)
+    def _note_armed(self, hotkey: HotkeySet) -> None:
+        self._trace("armed", shortcut=hotkey.shortcut, problem=hotkey.problem, absent=hotkey.absent)
+        self._armed(hotkey)
 
     def _note_motion(self, wanted: bool) -> None:
         self._animate(wanted)

@@ -12,6 +12,7 @@ from dbus_fast import Message, MessageType, Variant
 from dbus_fast.aio import MessageBus
 
 from aeon_popup.hotkey.chord import Chord
+from aeon_popup.state.happenings import HotkeySet
 
 APP_ID = "dev.aeon.Popup"
 _PORTAL = "org.freedesktop.portal.Desktop"
@@ -40,11 +41,14 @@ _ATTEMPTS = 3
 
 
 class PortalError(Exception):
-    """The portal has no global shortcuts, or did not bind this one."""
+    """The portal did not bind the shortcut. With `absent` it has no shortcuts; with `final`, after the user declined or where no portal
+    is installed, another attempt would have the same result.
+    """
 
-
-class FinalError(PortalError):
-    """The user declined, or no portal is installed: another attempt would have the same result."""
+    def __init__(self, problem: str, *, absent: bool = False, final: bool = False) -> None:
+        super().__init__(problem)
+        self.absent = absent
+        self.final = final
 
 
 class Key:
@@ -68,7 +72,7 @@ class Key:
 
 class PortalShortcut:
     """A shortcut of the portal. `pressed` is called once for each press, however long the key is held, and `repeated` for each
-    repeat of a held key; `armed` with the key in words and the problem, one of them "". After a restart of the portal the
+    repeat of a held key; `armed` with the key in words or the problem. After a restart of the portal the
     shortcut is bound again.
     """
 
@@ -77,7 +81,7 @@ class PortalShortcut:
         connection: MessageBus,
         chord: Chord,
         pressed: Callable[[], None],
-        armed: Callable[[str, str], None],
+        armed: Callable[[HotkeySet], None],
         repeated: Callable[[], None] = lambda: None,
     ) -> None:
         self._connection = connection
@@ -115,12 +119,14 @@ class PortalShortcut:
             except (PortalError, TimeoutError) as error:
                 problem = str(error) or "The portal did not respond."
                 await self._close()
-                if attempt == _ATTEMPTS or isinstance(error, FinalError):
-                    self._armed("", f"{problem} Bind a key of your desktop to `aeon-popup --toggle`.")
+                failed = error if isinstance(error, PortalError) else PortalError(problem)
+                if attempt == _ATTEMPTS or failed.final:
+                    words = f"{problem} Bind a key of your desktop to `aeon-popup --toggle`."
+                    self._armed(HotkeySet(problem=words, absent=failed.absent))
                     return
                 await asyncio.sleep(_PAUSE_SECONDS)
             else:
-                self._armed(shown, "")
+                self._armed(HotkeySet(shown))
                 return
 
     async def _bind(self) -> str:
@@ -159,8 +165,8 @@ class PortalShortcut:
     async def _version(self) -> int:
         reply = await self._call("org.freedesktop.DBus.Properties", "Get", "ss", [_SHORTCUTS, "version"])
         if reply is None or reply.message_type is not MessageType.METHOD_RETURN:
-            absent = reply is not None and reply.error_name == _ABSENT
-            raise (FinalError if absent else PortalError)("This desktop has no portal for global shortcuts.")
+            final = reply is not None and reply.error_name == _ABSENT
+            raise PortalError("This desktop has no portal for global shortcuts.", absent=True, final=final)
         return int(_plain(reply.body[0]))
 
     async def _request(
@@ -188,7 +194,7 @@ class PortalShortcut:
         finally:
             del self._responses[path]
         if code == _DECLINED:
-            raise FinalError("The shortcut was declined.")
+            raise PortalError("The shortcut was declined.", final=True)
         if code:
             raise PortalError("The desktop could not bind the shortcut.")
         return {name: _plain(value) for name, value in results.items()}

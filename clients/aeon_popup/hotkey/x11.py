@@ -114,7 +114,7 @@ class Grab:
         except xcffib.xproto.AccessError as error:
             self._ungrab()
             raise HotkeyTakenError(
-                f"Another program uses {self._chord.text}; choose another hotkey with --hotkey."
+                f"Another program uses {self._chord.text}; aeon-popup --install --hotkey sets another."
             ) from error
 
     def _ungrab(self) -> None:

@@ -228,6 +228,17 @@ class Selected:
     key: str
 
 
+@dataclass(frozen=True, slots=True)
+class HotkeySet:
+    """The hotkey was bound, as `shortcut` describes it, or it was not: `problem` says why. With `absent` this desktop binds no
+    keys for programs, so that the user binds one.
+    """
+
+    shortcut: str = ""
+    problem: str = ""
+    absent: bool = False
+
+
 Happening = (
     Submitted
     | Continued
@@ -248,6 +259,7 @@ Happening = (
     | Undone
     | HistoryListed
     | HistoryFailed
+    | HotkeySet
     | Drafted
     | ReplyDrafted
     | FollowUpStarted

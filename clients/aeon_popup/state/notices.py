@@ -5,19 +5,22 @@ from dataclasses import dataclass
 from aeon_cli.text.calls import approval_heading, effect_sentences
 from aeon_cli.text.printable import json_line, one_line, shortened
 from aeon_cli.text.titles import effect_in_words
-from aeon_popup.state.happenings import Approval
+from aeon_popup.state.happenings import Approval, HotkeySet
 from aeon_popup.state.run_view import RunView, Stage
+from aeon_popup.state.wording import about_hotkey
 from aeond_client.records.runs import RunState
 
 _SUMMARY, _BODY = 80, 300
 # Desktops show about three actions.
 _OPTIONS = 3
 _CHANGES = 3
+# The key of the notice about the hotkey, which is that of no run.
+HOTKEY = "hotkey"
 
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """A notification: `key` names the run, `actions` are pairs of an action's name and its label."""
+    """A notification: `key` names the run, or is HOTKEY, `actions` are pairs of an action's name and its label."""
 
     key: str
     summary: str
@@ -50,6 +53,12 @@ def notice_of(before: RunView | None, after: RunView) -> Notice | None:
             return _ended(after, "Failed", after.steps.problem.message if after.steps.problem else "")
         case _:
             return None
+
+
+def hotkey_notice(hotkey: HotkeySet) -> Notice | None:
+    """The notification that the hotkey does not work; None if it needs none."""
+    summary, problem = about_hotkey(hotkey)
+    return Notice(HOTKEY, summary.removesuffix("."), problem) if summary else None
 
 
 def choice_of(action: str, run: RunView) -> bool | str | None:

@@ -1,7 +1,7 @@
 """The whole state of the popup, and how a happening changes it."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from aeon_popup.state.drafts import Draft, Drafts, draft_at, returned, tidied, without, written
@@ -16,6 +16,7 @@ from aeon_popup.state.happenings import (
     Happening,
     HistoryFailed,
     HistoryListed,
+    HotkeySet,
     LinkDown,
     LinkUp,
     NewStarted,
@@ -54,7 +55,7 @@ class SessionView:
     """The popup's state. `shown_key` names the shown run; "" shows the prompt alone.
 
     `drafts` has the requests that were begun. `starting` is set while the daemon is being started, and `start_problem` says why that failed. `history` is None until the
-    runs were listed, and `history_problem` says why they could not be.
+    runs were listed, and `history_problem` says why they could not be. `hotkey` is empty until it was bound or could not be.
     """
 
     runs: tuple[RunView, ...] = ()
@@ -71,6 +72,7 @@ class SessionView:
     start_problem: str = ""
     history: tuple[RunSummary, ...] | None = None
     history_problem: str = ""
+    hotkey: HotkeySet = field(default_factory=HotkeySet)
 
     @property
     def shown(self) -> RunView | None:
@@ -157,6 +159,8 @@ def after(view: SessionView, happening: Happening) -> SessionView:
             return replace(view, history=runs, history_problem="")
         case HistoryFailed(message=message):
             return replace(view, history_problem=message)
+        case HotkeySet():
+            return replace(view, hotkey=happening)
         case _:
             return _written(view, happening)
 

@@ -1,6 +1,7 @@
 """The words of the header and of the footer."""
 
 from aeon_cli.text.titles import counted, duration_in_words
+from aeon_popup.state.happenings import HotkeySet
 from aeon_popup.state.run_view import RunView, Stage
 from aeon_popup.state.session import READY, SessionView
 from aeond_client.records.runs import RunState, StepState
@@ -66,11 +67,11 @@ def explanation(view: SessionView, run: RunView | None) -> tuple[str, str]:
     if view.stage is Stage.UNAVAILABLE and view.start_problem:
         return "The daemon was not started.", view.start_problem
     if run is None and view.stage is Stage.UNAVAILABLE:
-        return "", ""
+        return about_hotkey(view.hotkey)
     if run is None and view.problem:
         return "", view.problem
     if run is None:
-        return _unready(view)
+        return about_hotkey(view.hotkey) if view.daemon_state == READY else _unready(view)
     if view.writing and view.problem:
         return "", view.problem
     if view.writing and not run.session_id:
@@ -82,6 +83,11 @@ def explanation(view: SessionView, run: RunView | None) -> tuple[str, str]:
         )
     start, rest = _outcome(run, continued=view.run(run.retry_key) is not None)
     return start, " ".join(filter(None, (rest, "" if run.needs_person else run.note)))
+
+
+def about_hotkey(hotkey: HotkeySet) -> tuple[str, str]:
+    """That there is no hotkey, and why, unless the desktop has none for programs."""
+    return ("The hotkey does not work.", hotkey.problem) if hotkey.problem and not hotkey.absent else ("", "")
 
 
 def about_history(view: SessionView, found: int) -> tuple[str, str]:
@@ -151,8 +157,6 @@ def spoken(view: SessionView) -> str:
 
 def _unready(view: SessionView) -> tuple[str, str]:
     """What a daemon that is starting, degraded or draining means for a request."""
-    if view.daemon_state == READY:
-        return "", ""
     waits = " Requests are accepted and wait." if view.daemon_state == "starting" else ""
     return f"The daemon is {view.daemon_state}.", " ".join((waits.strip(), *view.daemon_messages)).strip()
 

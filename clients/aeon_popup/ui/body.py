@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from html import escape
 
 from PySide6.QtCore import QPoint, Qt
@@ -10,6 +11,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QScrollA
 
 from aeon_popup.actions import Actions
 from aeon_popup.state import wording
+from aeon_popup.state.happenings import HotkeySet
 from aeon_popup.state.run_view import RunView
 from aeon_popup.state.session import Link, SessionView
 from aeon_popup.ui.answer import AnswerText, Changes
@@ -27,6 +29,7 @@ _EDGE = 22
 _BAR = 12
 # The space above and below a part that was scrolled to.
 _AROUND = 14
+_BIND = "bind a key of your desktop to: aeon-popup --toggle"
 
 
 class Scrolled(QScrollArea):
@@ -120,6 +123,7 @@ class Body(Scrolled):
         self.changes = Changes()
         self.history = HistoryList(now)
         self.keys = named(QLabel(), "keys")
+        self.keys.setWordWrap(True)
         self._inside = QVBoxLayout(self._content)
         self._inside.setContentsMargins(_EDGE, 14, _EDGE, 14)
         self._inside.setSpacing(14)
@@ -162,7 +166,8 @@ class Body(Scrolled):
         if keys and self.keys.isHidden():
             self._newest, self._appeared = self.keys, True
         self.keys.setVisible(keys)
-        self._draw_note(view)
+        # The list of keys has the problem of the hotkey.
+        self._draw_note(replace(view, hotkey=HotkeySet()) if keys else view)
         self._draw_card(view, run, palette)
         self.plan.setVisible(run is not None)
         if run is not None:
@@ -177,16 +182,16 @@ class Body(Scrolled):
             self._draw_answer(view.shown, palette)
         return behind
 
-    def show_keys(self, hotkey: str, palette: Palette) -> None:
+    def show_keys(self, hotkey: HotkeySet, palette: Palette) -> None:
         """Fills the table of the keys."""
         cells = [
-            f'<td width="86" style="color: {palette.dim}">{key}</td><td width="210">{words}</td>'
-            for key, words in ((command.key, command.words) for command in Command)
+            f'<td width="110" style="color: {palette.dim}">{key}</td><td width="210">{words}</td>'
+            for key, words in ((", ".join(command.keys), command.words) for command in Command)
         ]
         rows = "".join(f"<tr>{''.join(cells[start : start + 2])}</tr>" for start in range(0, len(cells), 2))
-        shown = escape(hotkey)
+        shown = escape(hotkey.shortcut or hotkey.problem or _BIND)
         first = f'<tr><td style="color: {palette.dim}">Hotkey</td><td colspan="3">{shown}</td></tr>'
-        self.keys.setText(f'<table cellpadding="4">{first}{rows}</table>')
+        self.keys.setText(f'<table width="100%" cellpadding="4">{first}{rows}</table>')
 
     def turn_pages(self, pages: int) -> None:
         bar = self.verticalScrollBar()

@@ -17,7 +17,7 @@ COMMAND_KEYS = _CTRL | Qt.KeyboardModifier.AltModifier | Qt.KeyboardModifier.Met
 
 
 class Command(Enum):
-    """A command: its key as shown, and its name."""
+    """A command: its key as shown, its name, and further keys for the list of all."""
 
     SEND = ("⏎", "Send")
     NEWLINE = ("Shift+⏎", "New line")
@@ -27,21 +27,21 @@ class Command(Enum):
     COPY = ("Ctrl+C", "Copy")
     UNDO = ("Ctrl+Z", "Undo changes")
     NEW = ("Ctrl+N", "New")
-    HISTORY = ("↑", "History")
+    HISTORY = ("↑", "History", "Ctrl+H")
     RETRY = ("Ctrl+R", "Retry")
     KEYS = ("F1", "Keys")
     ALLOW = ("Ctrl+⏎", "Allow once")
     ALLOW_RUN = ("Ctrl+Shift+⏎", "Allow for this run")
     DENY = ("Ctrl+⌫", "Deny")
     CHOOSE = ("Alt+1…9", "Choose")
+    NEXT = ("Tab", "Next button", "Shift+Tab")
+    PRESS = ("Space", "Press the button")
+    SCROLL = ("PgUp", "Scroll", "PgDn")
 
-    @property
-    def key(self) -> str:
-        return self.value[0]
-
-    @property
-    def words(self) -> str:
-        return self.value[1]
+    def __init__(self, key: str, words: str, *more: str) -> None:
+        self.key = key
+        self.words = words
+        self.keys = (key, *more)
 
 
 _KEYS = {
@@ -146,7 +146,9 @@ def offered(view: SessionView, *, history: bool = False) -> list[Offer]:
     hide = (Command.HIDE, "Back" if view.writing and run is not None else "Hide")
     if view.writing and view.stage is not Stage.UNAVAILABLE:
         # Up moves the cursor in a text.
-        return [*([] if view.draft else [(Command.HISTORY, "History")]), (Command.SEND, "Send"), hide]
+        more = [] if view.draft else [(Command.HISTORY, "History")]
+        keys = [(Command.KEYS, "Keys")] if run is None and not view.draft else []
+        return [*more, *keys, (Command.SEND, "Send"), hide]
     draft = [(Command.SEND, "Draft")] if view.draft else []
     undo = [(Command.UNDO, "Undo")] if run and run.undoable and view.link is not Link.DOWN else []
     match view.stage:

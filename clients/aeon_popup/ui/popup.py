@@ -45,7 +45,6 @@ class Popup(Window):
         self._actions = actions
         self._trace = trace
         self._motion = motion
-        self._shortcut = ""
         self._view = SessionView()
         self._details = self._keys_shown = self._history_shown = self._withdrawn = False
         self._escape_key = ReleasedKey(seat.escape_is_held, trace)
@@ -91,10 +90,6 @@ class Popup(Window):
         """Whether things move: without motion the marks of running steps stand still."""
         self._motion = wanted
         self._pace()
-
-    def show_shortcut(self, shortcut: str) -> None:
-        """The armed hotkey for the list of keys, or why there is none."""
-        self._shortcut = shortcut
 
     # ------------------------------------------------------------ drawing
 
@@ -385,8 +380,7 @@ class Popup(Window):
 
     def _show_keys(self) -> None:
         self._keys_shown = not self._keys_shown
-        hotkey = self._shortcut or "bind a key of your desktop to: aeon-popup --toggle"
-        self.body.show_keys(hotkey, self.palette_of_theme)
+        self.body.show_keys(self._view.hotkey, self.palette_of_theme)
         self._draw()
 
 

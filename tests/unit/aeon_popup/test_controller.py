@@ -6,8 +6,8 @@ import pytest
 
 from aeon_popup.controller import Controller
 from aeon_popup.state import happenings
-from aeon_popup.state.happenings import Happening
-from aeon_popup.state.notices import Notice
+from aeon_popup.state.happenings import Happening, HotkeySet
+from aeon_popup.state.notices import HOTKEY, Notice
 from aeon_popup.state.run_view import Stage
 from aeon_popup.state.session import SessionView
 from aeon_popup.trace import Trace
@@ -331,3 +331,36 @@ def test_actions_of_the_desktop_move_the_window(world: World) -> None:
         "hide",
         "appear",
     ]
+
+
+def test_a_hotkey_that_does_not_work_is_notified_once(world: World) -> None:
+    """Each reason why the hotkey does not work becomes one notification, which goes away when the hotkey was bound."""
+    for problem in ("The key is taken.", "The key is taken.", "It was declined."):
+        world.controller.set_hotkey(HotkeySet(problem=problem))
+    assert [notice.body for notice in world.notices] == ["The key is taken.", "It was declined."]
+    assert world.view.hotkey.problem == "It was declined."
+    assert world.closed == []
+    world.controller.set_hotkey(HotkeySet("Super+A"))
+    assert (world.view.hotkey.shortcut, world.closed) == ("Super+A", [HOTKEY])
+    world.controller.set_hotkey(HotkeySet("Super+A"))
+    assert (len(world.notices), len(world.closed)) == (2, 1)
+
+
+@pytest.mark.parametrize(("absent", "visible"), [(True, False), (False, True)])
+def test_a_hotkey_that_the_user_sees_or_binds_is_not_notified(
+    world: World, *, absent: bool, visible: bool
+) -> None:
+    """There is no notification while the window is visible, which says it, and none on a desktop that binds no keys for programs."""
+    if visible:
+        world.controller.visible()
+    world.controller.set_hotkey(HotkeySet(problem="It does not work.", absent=absent))
+    assert world.notices == []
+
+
+def test_the_notification_about_the_hotkey_opens_the_window(world: World) -> None:
+    """The action of the notification about the hotkey opens the window and changes nothing else."""
+    world.controller.set_hotkey(HotkeySet(problem="The key is taken."))
+    before = world.view
+    world.controller.reply(HOTKEY, "default")
+    assert world.screen.of("appear") == [()]
+    assert world.view == before

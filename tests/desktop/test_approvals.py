@@ -12,15 +12,16 @@ pytest.importorskip("PySide6.QtGui", reason="Qt is not installed here", exc_type
 pytest.importorskip("xcffib", reason="xcffib is not installed here", exc_type=ImportError)
 
 from aeond_client import Client, RunOptions
-from aeond_client.events import ApprovalRequested, RunEnded
+from aeond_client.events import ApprovalRequested, InputRequested, RunEnded
 from aeond_client.records.runs import Plan, PlanStep, StepState
-from tests.support.at_spi import LAUNCHER, accessibility, needs_at_spi, press
+from tests.support.at_spi import LAUNCHER, accessibility, found, needs_at_spi, press
 from tests.support.daemon_process import DaemonProcess
 from tests.support.desktop_bus import Notifications
 from tests.support.desktop_session import HOTKEY, PatientPopup, Popup, XSession
 from tests.support.dunst import Dunst, needs_dunst
 from tests.support.ledgers import Gate, deed
 from tests.support.popup_screens import Screen, check_approval, x11_screen
+from tests.support.popup_script import COLOURS, QUESTION
 from tests.support.stages import Stage, staged
 
 ASKED = "Use the tool send?"
@@ -89,6 +90,15 @@ def press_until_it_counts(popup: Popup, key: str, command: str) -> None:
         if entry["what"] == "command":
             assert entry["name"] == command
             return
+
+
+def answer_counts(popup: Popup) -> None:
+    """Presses the key of an option that there is not until it is not ignored any more."""
+    since = -1
+    while since < 0 or popup.all("ignored", since):
+        since = popup.seen()
+        popup.press("alt+9", "ctrl+d")
+        popup.wait_for("command", since, name="DETAILS")
 
 
 def hide(popup: Popup) -> None:
@@ -171,6 +181,31 @@ def test_a_program_for_accessibility_presses_deny(
     popup.wait_for("stage", since, stage="failed")
     assert outcome(client, run_id) is StepState.FAILED
     assert stage.ledger.begun(run_id) == {}
+    hide(popup)
+
+
+@needs_at_spi
+def test_a_program_for_accessibility_reads_the_window(popup: Popup, client: Client, readers_bus: str) -> None:
+    """On the accessibility bus the window has the state of the run as its name, the list has the run as a row while it is shown, and
+    the action of an option answers the question.
+    """
+    plan = Plan(QUESTION, (PlanStep("s1", "Ask for the colour", "request_user_input", COLOURS),))
+    run_id = client.create_run(QUESTION, RunOptions(plan=plan)).run_id
+    with client.watch(run_id) as events:
+        next(event for event in events if isinstance(event.kind, InputRequested))
+    since = popup.seen()
+    popup.press(HOTKEY)
+    popup.wait_for("focused", since)
+    popup.press("ctrl+h")
+    popup.wait_for("history", since)
+    found(readers_bus, f"{QUESTION}, awaiting input", "list item")
+    popup.press("Return")
+    popup.wait_for("stage", since, stage="question", run=run_id)
+    found(readers_bus, f"aeon, Needs your answer, {QUESTION}", "filler")  # as Qt calls a plain window
+    answer_counts(popup)
+    press(readers_bus, "1  red")
+    popup.wait_for("stage", since, stage="done", run=run_id)
+    assert client.get_run(run_id).steps[0].output == "red"
     hide(popup)
 
 

@@ -11,6 +11,7 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 pytest.importorskip("PySide6.QtWidgets", reason="Qt is not installed here", exc_type=ImportError)
 
 from PySide6.QtCore import QObject, Qt
+from PySide6.QtGui import QAccessible
 from PySide6.QtTest import QTest
 
 from aeon_popup.state.happenings import Drafted, FollowUpStarted, HotkeySet
@@ -127,3 +128,33 @@ def test_the_prompt_says_that_the_hotkey_is_taken(popup: Popup) -> None:
         assert popup.body.note.isVisible()
         popup.show_view(after(taken, hotkey))
         assert not popup.body.note.isVisible()
+
+
+def described(popup: Popup) -> tuple[str, str, str]:
+    """What a screen reader gets of the field with the focus, and its placeholder."""
+    field = QAccessible.queryAccessibleInterface(popup.focusWidget())
+    name, description = (field.text(one) for one in (QAccessible.Text.Name, QAccessible.Text.Description))
+    return name, description, popup.prompt.placeholderText()
+
+
+def test_the_chosen_run_of_the_history_is_spoken(popup: Popup) -> None:
+    """While recent runs are shown the field is named after its purpose, and described by the text and the state of the chosen
+    run; before and afterwards it is the field for the request.
+    """
+    request = ("Request", "", "Ask Aeon to do something…")
+    names = ("Filter recent runs", "Filter recent runs…")
+    popup.show_view(replace(states()["prompt"], history=history()))
+    assert described(popup) == request
+    for _ in range(2):
+        popup.perform(Command.HISTORY)
+        assert described(popup) == (names[0], f"{history()[0].text}, running", names[1])
+        QTest.keyClick(popup.focusWidget(), Qt.Key.Key_Down)
+        assert described(popup) == (names[0], f"{history()[1].text}, awaiting input", names[1])
+        QTest.keyClick(popup.focusWidget(), Qt.Key.Key_Up)
+        popup.perform(Command.HISTORY)
+        assert described(popup) == request
+    popup.perform(Command.HISTORY)
+    QTest.keyClicks(popup.focusWidget(), "HEIC")
+    assert described(popup)[1] == f"{history()[4].text}, cancelled"
+    QTest.keyClicks(popup.focusWidget(), "no such run")
+    assert described(popup)[1] == ""

@@ -105,6 +105,17 @@ async def _switched_on(address: str) -> str:
     return str(found)
 
 
+def found(address: str, name: str, role: str) -> None:
+    """Returns once a thing with this accessible name and role is there."""
+
+    async def find() -> None:
+        bus = await MessageBus(address).connect()
+        await Reader(bus).find(name, role)
+        bus.disconnect()
+
+    asyncio.run(find())
+
+
 def press(address: str, name: str) -> bool:
     """Finds a button by its accessible name and presses it, as a program for accessibility does; whether it had the focus."""
 

@@ -48,7 +48,7 @@ class HistoryList(QListWidget):
             self.clear()
             found = [run for run in runs if wanted.casefold() in run.text.casefold()]
             for run in sorted(found, key=lambda run: run.state.ended):
-                item = QListWidgetItem(f"{one_line(run.text)}, {run.state.value}")
+                item = QListWidgetItem(f"{one_line(run.text)}, {run.state.value.replace('_', ' ')}")
                 item.setData(_RUN, run)
                 item.setSizeHint(QSize(0, _ROW))
                 self.addItem(item)
@@ -61,6 +61,11 @@ class HistoryList(QListWidget):
     def chosen(self) -> RunSummary | None:
         found = self.currentIndex().data(_RUN)
         return found if isinstance(found, RunSummary) else None
+
+    @property
+    def spoken(self) -> str:
+        """The text and the state of the chosen run."""
+        return str(self.currentIndex().data() or "")
 
     def move(self, by: int) -> None:  # type: ignore[override]
         """Moves the selection by so many rows."""

@@ -77,6 +77,7 @@ class Popup(Window):
         self.prompt.changed.connect(self._edited)
         self.prompt.begun.connect(self._actions.follow_up)
         self.prompt.grown.connect(self._fit)
+        self.body.history.currentTextChanged.connect(self.prompt.describe)
         for widget in (self.prompt, self.body.answer):
             widget.installEventFilter(self)
 
@@ -113,6 +114,7 @@ class Popup(Window):
             self.body.show_history(view, self.prompt.toPlainText(), p)
         else:
             self.body.show_run(view, p, details=self._details, keys=self._keys_shown)
+        self.prompt.describe(self.body.history.spoken if self._history_shown else "")
         self.setAccessibleName(wording.spoken(view))
         self._fit()
         QTimer.singleShot(0, self, self._fit)  # only then do layouts count what was added to them

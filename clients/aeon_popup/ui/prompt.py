@@ -20,6 +20,9 @@ from aeon_popup.ui.theme import Palette, named, tooltip
 
 _MOST_LINES = 6
 _MOST_CHARACTERS = 100_000
+# What the field is for: its accessible name, and its text while it is empty.
+_REQUEST = ("Request", "Ask Aeon to do something…")
+_FILTER = ("Filter recent runs", "Filter recent runs…")
 
 
 class Prompt(QPlainTextEdit):
@@ -37,8 +40,7 @@ class Prompt(QPlainTextEdit):
         super().__init__()
         self.setObjectName("prompt")
         self.setFrameShape(QFrame.Shape.NoFrame)
-        self.setPlaceholderText("Ask Aeon to do something…")
-        self.setAccessibleName("Request")
+        self.name(*_REQUEST)
         self.setTabChangesFocus(True)
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -65,6 +67,17 @@ class Prompt(QPlainTextEdit):
         self.setToolTip(tooltip(text) if wanted != text else "")
         self._showing = False
         self.fit()
+
+    def name(self, name: str, while_empty: str) -> None:
+        """Says what the field is for."""
+        if name != self.accessibleName():
+            self.setAccessibleName(name)
+            self.setPlaceholderText(while_empty)
+
+    def describe(self, text: str) -> None:
+        """The chosen row of the list below the field, which a screen reader says while the field has the focus."""
+        if text != self.accessibleDescription():  # each change is said
+            self.setAccessibleDescription(text)
 
     def fit(self) -> None:
         """Takes the height of the text, at most six lines."""
@@ -134,6 +147,7 @@ class Header(QHBoxLayout):
     def show_view(self, view: SessionView, palette: Palette, *, history: bool) -> None:
         """Shows the draft or the request, and the stage; while the history is shown the field has its filter."""
         run = view.shown
+        self.prompt.name(*(_FILTER if history else _REQUEST))
         if not history:
             text = view.draft if view.writing or run is None else run.text
             self.prompt.show_text(text, read_only=not view.writing and run is not None)

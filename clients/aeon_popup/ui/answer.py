@@ -7,6 +7,7 @@ from PySide6.QtGui import (
     QDesktopServices,
     QFont,
     QTextBlock,
+    QTextCharFormat,
     QTextCursor,
     QTextDocument,
     QTextFormat,
@@ -52,8 +53,10 @@ class AnswerText(QTextBrowser):
             self._drawn = (text, palette.name)
             document = self.document()
             document.setDefaultStyleSheet(document_style(palette))
+            document.setLayoutEnabled(False)  # once for all changes, instead of after each
             document.setMarkdown(printable(text), _FEATURES)
             self._polish(palette)
+            document.setLayoutEnabled(True)
         self.document().setTextWidth(width)
         self.setFixedHeight(max(int(self.document().size().height()) + 2, 20))
 
@@ -63,26 +66,22 @@ class AnswerText(QTextBrowser):
     def _polish(self, palette: Palette) -> None:
         """Fonts, colours and tables that a style sheet of rich text cannot express."""
         document = self.document()
+        edit = QTextCursor(document)
+        forms: dict[int, QTextCharFormat | None] = {}  # a text has thousands of fragments, but few formats
         block = document.begin()
         while block.isValid():
             _space(block, palette)
             pieces = block.begin()
             while not pieces.atEnd():
                 fragment = pieces.fragment()
-                form = fragment.charFormat()
-                if form.fontFixedPitch() or form.isAnchor():
-                    cursor = QTextCursor(document)
-                    cursor.setPosition(fragment.position())
-                    cursor.setPosition(
-                        fragment.position() + fragment.length(), QTextCursor.MoveMode.KeepAnchor
-                    )
-                    if form.isAnchor():
-                        form.setForeground(QBrush(QColor(palette.accent)))
-                        form.setFontUnderline(False)
-                    else:
-                        form.setFontFamilies(list(MONO_FAMILIES))
-                        form.setFontStyleHint(QFont.StyleHint.Monospace)
-                    cursor.setCharFormat(form)
+                index = fragment.charFormatIndex()
+                if index not in forms:
+                    forms[index] = _polished(fragment.charFormat(), palette)
+                if (form := forms[index]) is not None:
+                    start = fragment.position()
+                    edit.setPosition(start)
+                    edit.setPosition(start + fragment.length(), QTextCursor.MoveMode.KeepAnchor)
+                    edit.setCharFormat(form)
                 pieces += 1
             block = block.next()
         for frame in document.rootFrame().childFrames():
@@ -98,6 +97,19 @@ class AnswerText(QTextBrowser):
                 table_form.setBottomMargin(8)
                 table_form.setWidth(QTextLength())
                 frame.setFormat(table_form)
+
+
+def _polished(form: QTextCharFormat, palette: Palette) -> QTextCharFormat | None:
+    """The format of a link or of code as the theme has it; None for other text."""
+    if form.isAnchor():
+        form.setForeground(QBrush(QColor(palette.accent)))
+        form.setFontUnderline(False)
+    elif form.fontFixedPitch():
+        form.setFontFamilies(list(MONO_FAMILIES))
+        form.setFontStyleHint(QFont.StyleHint.Monospace)
+    else:
+        return None
+    return form
 
 
 def _space(block: QTextBlock, palette: Palette) -> None:

@@ -49,6 +49,7 @@ def measure(folder: Path) -> Section:
             *_use(session, socket),
             *_portal(session, socket),
             *_events(session, folder),
+            *_answers(session, folder),
             *_bare(session, socket),
         )
     return Section(
@@ -57,7 +58,8 @@ def measure(folder: Path) -> Section:
         " program reads it from the X server to the first frame that is on the screen; and the command, from its start. A run sends"
         f" {desktop_daemon.FLOOD_PER_SECOND:,} numbered events a second for {desktop_daemon.FLOOD_SECONDS} s, of a plan of"
         f" {desktop_daemon.STEPS} steps; lateness is that of"
-        " a timer of 10 ms in the thread of the window, the worst of each half second. Another sends"
+        " a timer of 10 ms in the thread of the window, the worst of each half second. A streamed answer is a Markdown list whose items"
+        f" have code, {desktop_daemon.PIECE} characters in each of as many events a second. Another run sends"
         f" {STEADY_PER_SECOND} a second for {STEADY_SECONDS} s, timed from the daemon's process to the next painted frame. Two"
         " seconds after it was hidden the window rests: it gives back pages of libraries that it may not need again; growth is from"
         " the rest after the first opening to the rest at the end. The portal is the double of the tests, on the same bus."
@@ -200,6 +202,38 @@ def _events(session: XSession, folder: Path) -> list[Row]:
         _seconds(f"replay of {REPLAYED:,} events, from the first one to the painted end", shown - first),
         _row("longest stall of the window meanwhile", max(stalls), 250.0),
         _row(f"daemon started again to its first event, worst of {RESTARTS}", max(after), 500.0),
+    ]
+
+
+def _answers(session: XSession, folder: Path) -> list[Row]:
+    """A long answer while it streams in, and in another window that opens its run from the history."""
+    with _window(session, folder, "answer") as (popup, _):
+        since = _follow(popup)
+        popup.wait_for("stage", since, stage="running")
+        since = popup.seen()
+        popup.wait_for("stage", since, stage="done")
+        popup.wait_for("late", popup.seen())
+        late = _lateness(popup, since)
+        popup.press("Escape")
+        popup.wait_for("rested", popup.seen())
+        send_action("quit", session.environment)
+        popup.process.wait(DEADLINE_SECONDS)
+        with Popup(session, folder / "answer.sock") as other:
+            other.wait_for("armed")
+            other.open()
+            since = other.seen()
+            other.press("ctrl+h")
+            other.wait_for("history", since)
+            since = other.seen()
+            other.press("Return")
+            done = other.wait_for("stage", since, stage="done")
+            other.wait_for("painted", other.entries.index(done))
+            other.wait_for("late", other.seen())
+            stalls = _lateness(other, since)
+    length = f"{desktop_daemon.ANSWER_LENGTH:,} characters"
+    return [
+        _row(f"worst lateness of the window while an answer of {length} streams in", max(late), 50.0),
+        _row("longest stall of the window when its run is opened from the history", max(stalls), 250.0),
     ]
 
 

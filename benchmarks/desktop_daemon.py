@@ -1,6 +1,6 @@
 """Runs that the desktop window follows, sent by a scripted daemon in a process of its own.
 
-usage: python -m benchmarks.desktop_daemon SOCKET {flood|steady|replay|restart}
+usage: python -m benchmarks.desktop_daemon SOCKET {flood|steady|replay|restart|answer}
 """
 
 import json
@@ -23,6 +23,8 @@ from tests.support.scripted_daemon import ScriptedDaemon, ScriptedRun
 FLOOD_PER_SECOND, FLOOD_SECONDS = 1_000, 5
 STEADY_PER_SECOND, STEADY_SECONDS = 200, 10
 REPLAYED = 5_000
+# Characters of a piece of a streamed answer, about those of a token, and of the whole.
+PIECE, ANSWER_LENGTH = 5, 25_000
 # Longer than the window waits between two looks at the socket.
 AWAY_SECONDS = 2.0
 RESTARTS = 10
@@ -30,6 +32,8 @@ STEPS = 30  # more than the window has place for
 _FIRST_WATCH_SECONDS = 120.0
 _STEPS = [wire_events.tool_step(f"s{number}", "echo", text="hello " * 20) for number in range(1, STEPS + 1)]
 _OUTPUT = "hello again\n" * 20
+_LINE = "- **item** with `code` and a few words more\n"
+_ANSWER = (_LINE * (ANSWER_LENGTH // len(_LINE) + 1))[:ANSWER_LENGTH]
 
 Times = dict[int, float]  # by the number of an event, when it was sent
 
@@ -77,6 +81,18 @@ async def _steady(daemon: ScriptedDaemon, times: Times) -> None:
     await _send(await _watched(daemon), times, STEADY_PER_SECOND, STEADY_SECONDS, together=1)
 
 
+async def _answer(daemon: ScriptedDaemon, _times: Times) -> None:
+    """Streams a long answer at the rate of the flood."""
+    run = await _watched(daemon)
+    begun = time.monotonic()
+    for number, start in enumerate(range(0, ANSWER_LENGTH, PIECE)):
+        if number % 20 == 0:
+            await anyio.sleep(max(begun + number / FLOOD_PER_SECOND - time.monotonic(), 0))
+        run.append(events_pb2.TextDelta(text=_ANSWER[start : start + PIECE], offset=start))
+    for kind in _end(_ANSWER):
+        run.append(kind)
+
+
 async def _restart(daemon: ScriptedDaemon, times: Times) -> None:
     """Ends as at a crash of the daemon; back again, it sends at once what happened meanwhile. Several times."""
     for number in range(RESTARTS):
@@ -112,6 +128,7 @@ _SENDERS: dict[str, Callable[[ScriptedDaemon, Times], Coroutine[Any, Any, None]]
     "flood": _flood,
     "steady": _steady,
     "restart": _restart,
+    "answer": _answer,
 }
 
 
@@ -121,8 +138,8 @@ def _turn(number: int) -> Any:
     return wire_events.step_ended(step.step_id, _OUTPUT) if number % 2 else wire_events.step_started(step)
 
 
-def _end() -> list[Any]:
-    return [wire_events.composed("Done."), wire_events.ended()]
+def _end(answer: str = "Done.") -> list[Any]:
+    return [wire_events.composed(answer), wire_events.ended()]
 
 
 if __name__ == "__main__":

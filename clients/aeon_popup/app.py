@@ -91,6 +91,7 @@ def run(options: Options) -> int:
         seat=_seat(),
     )
     controller.screen = popup
+    popup.body.answer.followed.connect(desktop.open_link)
 
     def apply(batch: list) -> None:  # type: ignore[type-arg]
         controller.apply(batch)

@@ -153,6 +153,27 @@ class SettingsPortal(BusService):
         self.emit(path, self._interface, "SettingChanged", "ssv", [namespace, key, value])
 
 
+class LinkPortal(BusService):
+    """A portal that opens links: keeps their addresses."""
+
+    name = "org.freedesktop.portal.Desktop"
+    _path = "/org/freedesktop/portal/desktop"
+    _interface = "org.freedesktop.portal.OpenURI"
+
+    def __init__(self, session: Session) -> None:
+        super().__init__(session)
+        self.opened: queue.SimpleQueue[str] = queue.SimpleQueue()
+
+    def answer(self, message: Message) -> Message:
+        if (message.path, message.interface, message.member) != (self._path, self._interface, "OpenURI"):
+            return super().answer(message)
+        if message.signature != "ssa{sv}":
+            name = "org.freedesktop.DBus.Error.InvalidArgs"
+            return Message.new_error(message, name, f"wrong signature {message.signature}")
+        self.opened.put(message.body[1])
+        return Message.new_method_return(message, "o", [f"{self._path}/request/1"])
+
+
 class Portal(BusService):
     """A strict portal for global shortcuts.
 

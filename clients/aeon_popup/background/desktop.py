@@ -6,6 +6,7 @@ from collections.abc import Callable
 import xcffib
 from dbus_fast.errors import DBusFastError
 
+from aeon_popup.background.browser import open_link
 from aeon_popup.background.bus import Bus
 from aeon_popup.background.motion import Motion
 from aeon_popup.background.notify import Notifier
@@ -55,6 +56,10 @@ class Desktop:
     def close_notice(self, key: str) -> None:
         """Closes the notification of a run; callable from any thread."""
         self._worker.start_soon(lambda: self._close(key))
+
+    def open_link(self, address: str) -> None:
+        """Opens an address in the user's programs; callable from any thread."""
+        self._worker.start_soon(lambda: self._open(address))
 
     async def _connect(self) -> None:
         try:
@@ -113,6 +118,9 @@ class Desktop:
         if self._notifier is not None:
             await self._notifier.show(notice)
             self._trace("notified", summary=notice.summary)
+
+    async def _open(self, address: str) -> None:
+        self._trace("opened", by=await open_link(self._bus.connection, address))
 
     async def _close(self, key: str) -> None:
         if self._notifier is not None:

@@ -1,10 +1,9 @@
 """The answer as formatted text, and the list of what the run changed."""
 
-from PySide6.QtCore import QSize, Qt, QUrl
+from PySide6.QtCore import QSize, Qt, QUrl, Signal
 from PySide6.QtGui import (
     QBrush,
     QColor,
-    QDesktopServices,
     QFont,
     QTextBlock,
     QTextCharFormat,
@@ -30,7 +29,11 @@ _SAFE_SCHEMES = {"http", "https", "mailto"}
 
 
 class AnswerText(QTextBrowser):
-    """Markdown without HTML. It loads nothing: images and links of the text are never fetched."""
+    """Markdown without HTML. It loads nothing: images and links of the text are never fetched. A click on a web or mail link
+    emits `followed` with its address; other schemes could start programs.
+    """
+
+    followed = Signal(str)
 
     def __init__(self) -> None:
         super().__init__()
@@ -40,7 +43,7 @@ class AnswerText(QTextBrowser):
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setAccessibleName("Answer")
         self.document().setDocumentMargin(0)
-        self.anchorClicked.connect(_open)
+        self.anchorClicked.connect(self._follow)
         self._drawn: tuple[str, str] = ("", "")
 
     def loadResource(self, kind: int, name: QUrl | str) -> object:
@@ -59,6 +62,10 @@ class AnswerText(QTextBrowser):
             document.setLayoutEnabled(True)
         self.document().setTextWidth(width)
         self.setFixedHeight(max(int(self.document().size().height()) + 2, 20))
+
+    def _follow(self, link: QUrl) -> None:
+        if link.scheme() in _SAFE_SCHEMES:
+            self.followed.emit(link.toString(QUrl.ComponentFormattingOption.FullyEncoded))
 
     def minimumSizeHint(self) -> QSize:
         return QSize(0, 0)
@@ -170,9 +177,3 @@ def _undone(report: UndoReport) -> tuple[str, list[str]]:
     lines = [f"·  {one_line(change.outcome)}: {one_line(change.target)}" for change in report.undone]
     lines += [f"·  not undone: {one_line(one.target)} ({one_line(one.message)})" for one in report.refused]
     return "UNDONE" if report.undone else "NOTHING WAS UNDONE", lines
-
-
-def _open(link: QUrl) -> None:
-    """Opens web and mail links in the user's programs, after a click; other schemes could start programs."""
-    if link.scheme() in _SAFE_SCHEMES:
-        QDesktopServices.openUrl(link)

@@ -24,12 +24,14 @@ class _Page(Collector):
         return (family.metric(self._reading) for family in FAMILIES)
 
 
-def page(reading: Reading, accept: str = "") -> tuple[str, bytes]:
+def page(reading: Reading, accept: str = "", *, of_process: bool = True) -> tuple[str, bytes]:
     """Content type and text: OpenMetrics if the Accept header names it, else the older format, which node_exporter
-    and browsers read."""
+    and browsers read. Without `of_process` the metrics of the process are left out: a reader that has those of its own
+    process, under the same names, takes only one of both."""
     registry = CollectorRegistry()
     registry.register(_Page(reading))
-    ProcessCollector(registry=registry)
+    if of_process:
+        ProcessCollector(registry=registry)
     if OPENMETRICS in accept:
         return openmetrics.CONTENT_TYPE_LATEST, openmetrics.generate_latest(registry)  # type: ignore[no-untyped-call] # it has no types
     return CONTENT_TYPE_LATEST, generate_latest(registry)

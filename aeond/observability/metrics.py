@@ -47,8 +47,11 @@ class Metrics:
         status: Callable[[], Awaitable[DaemonSnapshot]],
         clients: Clients,
         spans: Callable[[], Export],
+        *,
+        of_process: bool = True,
     ) -> Callable[[str], Awaitable[tuple[str, bytes]]]:
-        """A function that reads the present state and returns content type and content for an Accept header."""
+        """A function that reads the present state and returns content type and content for an Accept header; with
+        `of_process` also the metrics of the process."""
 
         async def read(accept: str) -> tuple[str, bytes]:
             reading = Reading(
@@ -60,6 +63,6 @@ class Metrics:
                 streams=clients.streams,
                 spans=spans(),
             )
-            return page(reading, accept)
+            return page(reading, accept, of_process=of_process)
 
         return read

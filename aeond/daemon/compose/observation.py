@@ -3,6 +3,7 @@
 import socket
 from collections.abc import AsyncIterator
 from contextlib import ExitStack, asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -78,9 +79,9 @@ class Observation:
         from aeond.observability.textfile import Textfile
 
         config = self._config.metrics
-        page = metrics.page_of(
-            journal, status.status, api, Export if tracing is None else lambda: tracing.counts
-        )
+        spans = Export if tracing is None else lambda: tracing.counts
+        page_of = partial(metrics.page_of, journal, status.status, api, spans)
+        page = page_of()
         socket_path = Path(config.path).expanduser() if config.path else self._paths.metrics_socket
         tasks.start_soon(HttpEndpoint(page).serve, sockets.enter_context(bound_socket(socket_path)))
         if config.port:
@@ -95,6 +96,7 @@ class Observation:
             tasks.start_soon(HttpEndpoint(page, key).serve, listener)
         if config.textfile:
             path = Path(config.textfile).expanduser()
+            page = page_of(of_process=False)  # node_exporter has the metrics of its own process
             tasks.start_soon(Textfile(path, config.textfile_seconds, page, self._clock).keep)
 
     def _tracing(self, journal: Journal, engine: Engine) -> "Tracing | None":

@@ -34,8 +34,8 @@ FAST := tests/unit tests/spec tests/replay tests/eval
 WORKERS := 3
 PARALLEL = --numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder
 
-# Each process of the desktop tests starts an X server, a bus and window managers of its own. The tests wait for a fifth of their
-# time: three processes on two cores need 67 s where two need 78.
+# Each process of the desktop tests starts an X server, a bus and window managers of its own. The tests wait for a part of their
+# time, so there may be more processes than cores. docs/testing.md has the time that they need on two.
 DESKTOP_WORKERS := 3
 
 # Destination of `make install`, and the Python to build on, which the service must be able to access.

@@ -76,6 +76,14 @@ def test_a_reader_that_does_not_ask_for_openmetrics_gets_the_older_format() -> N
     assert {family.name for family in FAMILIES} <= {name.removesuffix("_total") for name in families}
 
 
+@pytest.mark.parametrize("accept", ["", OPENMETRICS])
+def test_the_metrics_of_the_process_can_be_left_out(accept: str) -> None:
+    """A page without the metrics of the process has the metrics of the daemon alone."""
+    _, content = page(reading(), accept, of_process=False)
+    lines = [line for line in content.decode().splitlines() if not line.startswith("#")]
+    assert [line for line in lines if not line.startswith("aeond_")] == []
+
+
 @pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.name)
 def test_each_metric_has_a_name_and_a_meaning_by_the_rules(family: object) -> None:
     """Names begin with aeond_ and end with the unit or nothing; each is explained in a sentence."""

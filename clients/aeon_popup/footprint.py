@@ -33,24 +33,30 @@ def give_back() -> None:
         return
     malloc_trim(0)
     library.madvise.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int)
-    for start, end in _unchanged():
+    # Two looks, because a library that another thread is loading seems to be unchanged until it is linked.
+    for start, end in _now() & _now():
         library.madvise(start, end - start, _DONT_NEED)
 
 
-def _unchanged() -> Iterator[tuple[int, int]]:
-    """The memory ranges that are as they are in a file, and cannot be written. Others that cannot be written were changed
-    when a library was loaded, and would lose that."""
+def _now() -> set[tuple[int, int]]:
     try:
-        lines = Path("/proc/self/smaps").read_text(encoding="utf-8", errors="replace").splitlines()
+        return set(unchanged(Path("/proc/self/smaps").read_text(encoding="utf-8", errors="replace")))
     except OSError:
-        return
-    of_file = False
-    for line in lines:
+        return set()
+
+
+def unchanged(smaps: str) -> Iterator[tuple[int, int]]:
+    """The memory ranges that are as they are in a file, and cannot be written. Others that cannot be written were changed
+    when a library was loaded, and would lose that: pages of them are anonymous, in memory or swapped out.
+    """
+    addresses = ""
+    for line in smaps.splitlines():
         name, *values = line.split()
         if not name.endswith(":"):
             rights, _offset, _device, inode, *_ = values
-            of_file = rights in ("r-xp", "r--p") and inode != "0"
-            addresses = name
-        elif of_file and (name, values[0]) == ("Anonymous:", "0"):
+            addresses = name if rights in ("r-xp", "r--p") and inode != "0" else ""
+        elif name in ("Anonymous:", "Swap:") and values[0] != "0":
+            addresses = ""
+        elif name == "VmFlags:" and addresses:  # the last line of a range
             start, end = addresses.split("-")
             yield int(start, 16), int(end, 16)

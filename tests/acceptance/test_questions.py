@@ -217,7 +217,7 @@ async def test_a_question_that_closes_says_why(shared: Stage) -> None:
     await asked_until(
         "(closed: the time to answer is over)",
         lambda _client, _run_id: None,
-        deadline_seconds=5.0,  # the prompt must be there before
+        deadline_seconds=8.0,  # the prompt must be there before
     )
 
 

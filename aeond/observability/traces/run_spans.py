@@ -87,10 +87,15 @@ class RunSpans:
         """Takes the next events of the run."""
         self._waiting += events
         if len(self._waiting) >= MAX_WAITING:
-            self.take()
+            self._make()
 
     def take(self) -> bytes:
-        """Makes the spans of the events that wait. All spans so far, as fields of ScopeSpans."""
+        """All spans so far, as fields of ScopeSpans."""
+        self._make()
+        return b"".join(self._spans)
+
+    def _make(self) -> None:
+        """Makes the spans of the events that wait."""
         begun: tuple[e.Event, e.StepStarted] | None = None  # the event before, if it began a step
         for event in self._waiting:
             kind = event.kind
@@ -108,7 +113,6 @@ class RunSpans:
         if begun is not None:
             self._step_started(*begun)
         self._waiting.clear()
-        return b"".join(self._spans)
 
     # ------------------------------------------------------------ the run
 

@@ -107,7 +107,7 @@ class Client {
   explicit Client(Options options = {});
 
   // Ends every watch and call, from any thread, with the reason CLIENT_CLOSED, which later ones have, too; runs continue.
-  // A ToolServer has its own stop().
+  // Copies of a client are closed with it. A ToolServer has its own stop().
   void close();
 
   // Creates a run and follows it from its first event.

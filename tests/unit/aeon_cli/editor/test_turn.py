@@ -1,6 +1,7 @@
 """A turn of an editor whose run waits for a person."""
 
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, cast
 
@@ -87,14 +88,12 @@ def _event(seq: int, kind: EventKind) -> Event:
     return Event("r1", seq, 0.0, 0.0, kind)
 
 
-@pytest.mark.parametrize(("reason", "waits"), [("disk_full", False), ("workspace_changed", True)])
-async def test_only_a_run_that_waits_for_a_person_ends_the_turn(
-    tmp_path: Path, reason: str, waits: bool
-) -> None:
-    """The editor shows why a run is suspended; if it continues by itself, the turn goes on to its answer."""
-    world, updates = Suspended(reason), RunUpdates("r1", tmp_path, {})
+@asynccontextmanager
+async def followed(world: object, folder: Path) -> AsyncIterator[tuple[Turn, list[str]]]:
+    """A turn that is followed, and why it has ended, once it has."""
     client = editor = cast("Any", world)
-    turn = Turn(client, editor, "s1", "r1", updates, folder=tmp_path, patience_seconds=60.0)
+    updates = RunUpdates("r1", folder, {})
+    turn = Turn(client, editor, "s1", "r1", updates, folder=folder, patience_seconds=60.0)
     returned: list[str] = []
 
     async def follow() -> None:
@@ -103,31 +102,32 @@ async def test_only_a_run_that_waits_for_a_person_ends_the_turn(
     with anyio.fail_after(60):
         async with anyio.create_task_group() as group:
             group.start_soon(follow)
-            await anyio.wait_all_tasks_blocked()
-            assert MESSAGE in world.shown
-            assert bool(returned) is waits
-            world.resumed.set()
+            yield turn, returned
+
+
+@pytest.mark.parametrize(("reason", "waits"), [("disk_full", False), ("workspace_changed", True)])
+async def test_only_a_run_that_waits_for_a_person_ends_the_turn(
+    tmp_path: Path, reason: str, waits: bool
+) -> None:
+    """The editor shows why a run is suspended; if it continues by itself, the turn goes on to its answer."""
+    world = Suspended(reason)
+    async with followed(world, tmp_path) as (turn, returned):
+        await anyio.wait_all_tasks_blocked()
+        assert MESSAGE in world.shown
+        assert bool(returned) is waits
+        world.resumed.set()
     assert returned == ["end_turn"]
     assert turn.ended is not waits
 
 
 async def test_what_the_editor_answers_after_a_cancellation_decides_nothing(tmp_path: Path) -> None:
     """An editor dismisses its permission request when the turn is cancelled, and that is not sent as a denial."""
-    world, updates = Asking(), RunUpdates("r1", tmp_path, {})
-    client = editor = cast("Any", world)
-    turn = Turn(client, editor, "s1", "r1", updates, folder=tmp_path, patience_seconds=60.0)
-    returned: list[str] = []
-
-    async def follow() -> None:
-        returned.append(await turn.follow())
-
-    with anyio.fail_after(60):
-        async with anyio.create_task_group() as group:
-            group.start_soon(follow)
-            await world.asked.wait()
-            group.start_soon(turn.cancel)
-            await world.cancelling.wait()
-            world.answer.set()
-            await anyio.wait_all_tasks_blocked()
-            world.ended.set()
+    world = Asking()
+    async with followed(world, tmp_path) as (turn, returned), anyio.create_task_group() as group:
+        await world.asked.wait()
+        group.start_soon(turn.cancel)
+        await world.cancelling.wait()
+        world.answer.set()
+        await anyio.wait_all_tasks_blocked()
+        world.ended.set()
     assert (returned, world.decided) == (["cancelled"], 0)

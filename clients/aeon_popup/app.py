@@ -79,6 +79,7 @@ def run(options: Options) -> int:
         reply=lambda key, action: calls.post(lambda: controller.reply(key, action)),
         armed=lambda hotkey: calls.post(lambda: controller.set_hotkey(hotkey)),
         animate=lambda wanted: calls.post(lambda: popup.show_motion(wanted=wanted and wants_motion())),
+        unopened=lambda address: calls.post(lambda: controller.note_unopened(address)),
     )
     controller = Controller(link, trace, notify=desktop.notify, close_notice=desktop.close_notice)
     popup = Popup(

@@ -5,6 +5,7 @@ import uuid
 from collections.abc import Callable
 from typing import Any, Protocol
 
+from aeon_cli.text.printable import shortened
 from aeon_popup.state import happenings
 from aeon_popup.state.happenings import Approval, Happening, HotkeySet
 from aeon_popup.state.notices import HOTKEY, Notice, choice_of, hotkey_notice, notice_of
@@ -13,6 +14,9 @@ from aeon_popup.state.session import Link, SessionView, after
 from aeon_popup.trace import Trace
 from aeond_client.records.runs import Resolution
 
+# Characters of an address.
+_SHOWN = 200
+_NO_OPENER = "the desktop has no portal that took it, and xdg-open (of xdg-utils) could not be started."
 _CONTINUED = uuid.uuid5(uuid.NAMESPACE_URL, "aeon-popup:continued")
 
 
@@ -86,6 +90,7 @@ class Controller:
                 happenings.CallFailed(message=message)
                 | happenings.StartFailed(message=message)
                 | happenings.HistoryFailed(message=message)
+                | happenings.Unopened(message=message)
             ):
                 self._trace("failed", message=message)
             case happenings.Accepted(key=key, run_id=run_id):
@@ -244,6 +249,13 @@ class Controller:
             self._close_notice(HOTKEY)
         elif notice is not None and notice != before and not self._visible:
             self._notify(notice)
+
+    def note_unopened(self, address: str) -> None:
+        """Nothing could open a link of the shown answer: the window says so."""
+        run = self.view.shown
+        if run is not None:
+            message = f"The link {shortened(address, _SHOWN)} was not opened: {_NO_OPENER}"
+            self.apply([happenings.Unopened(run.key, message)])
 
     def reply(self, key: str, action: str) -> None:
         """The user chose an action of a run's notification; that about the hotkey only opens the window."""

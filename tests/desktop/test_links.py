@@ -42,10 +42,14 @@ SCRIPT = {
         {"contains": request, "json": {"answer": f"[{WORDS}]({link})"}} for link, request in REQUESTS.items()
     ]
 }
-# Programs in place of those that open a link. Each writes its arguments; systemd-run then runs the rest of them.
+# Programs in place of those that open a link. Each writes its arguments; systemd-run then runs the command among them, in
+# which $$ is a $, as in the command of a service.
 XDG_OPEN = 'echo "xdg-open $*" >&3'
-SYSTEMD_RUN = 'echo "systemd-run $*" >&3; while [ "$1" != -- ]; do shift; done; shift; exec "$@"'
-IN_A_SCOPE = "systemd-run --user --scope --quiet --"
+SYSTEMD_RUN = """echo "systemd-run $*" >&3
+while [ "$1" != -- ]; do shift; done
+exec "$2" "$(printf %s "$3" | sed 's/[$][$]/$/g')"
+"""
+SERVICE = "systemd-run --user --quiet --collect --service-type=exec --property=ExitType=cgroup"
 
 
 class Programs:
@@ -115,18 +119,18 @@ def test_a_click_lets_the_portal_open_the_link(session: XSession, popup: Popup, 
         popup.wait_for("opened", by="portal")
 
 
-def test_without_a_portal_the_program_runs_in_a_unit_of_its_own(
+def test_without_a_portal_the_program_runs_in_a_service_of_its_own(
     session: XSession, stage: Stage, programs: Programs
 ) -> None:
-    """Where no portal opens links, xdg-open gets the address, started by systemd-run in a scope of the user."""
+    """Where no portal opens links, xdg-open gets the address, started by systemd-run in a service that has the display."""
     programs.add("xdg-open", XDG_OPEN)
     programs.add("systemd-run", SYSTEMD_RUN)
     with Popup(session, stage.socket, PATH=programs.path) as popup:
         popup.wait_for("armed")
         click(popup, session, WEB)
-        popup.wait_for("opened", by="scope")
-    lines = [programs.next() for _ in range(3)]
-    assert lines == [f"{IN_A_SCOPE} true", f"{IN_A_SCOPE} xdg-open {WEB}", f"xdg-open {WEB}"]
+        popup.wait_for("opened", by="service")
+    started = f"{SERVICE} --setenv=DISPLAY={session.display} -- xdg-open {WEB.replace('$', '$$')}"
+    assert [programs.next() for _ in range(2)] == [started, f"xdg-open {WEB}"]
 
 
 def test_without_a_service_manager_the_program_is_started_by_itself(
@@ -140,6 +144,17 @@ def test_without_a_service_manager_the_program_is_started_by_itself(
         click(popup, session, MAIL)
         popup.wait_for("opened", by="xdg-open")
     assert programs.next() == f"xdg-open {MAIL}"
+
+
+def test_without_any_program_the_window_says_that_the_link_was_not_opened(
+    session: XSession, stage: Stage, tmp_path: Path
+) -> None:
+    """Where there is neither a portal nor xdg-open, the window says that the link was not opened."""
+    with Popup(session, stage.socket, PATH=str(tmp_path)) as popup:
+        popup.wait_for("armed")
+        click(popup, session, MAIL)
+        popup.wait_for("opened", by="")
+        assert MAIL in popup.wait_for("failed")["message"]
 
 
 def follow(answer: AnswerText, link: str) -> list[str]:

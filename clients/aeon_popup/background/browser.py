@@ -1,7 +1,10 @@
-"""Opens links of answers in the user's programs, which must not become part of the popup's hardened unit."""
+"""Opens links of answers in the user's programs, which should not become part of the popup's restricted unit."""
 
 import asyncio
+import os
+import shutil
 from asyncio.subprocess import DEVNULL
+from collections.abc import Mapping
 
 from dbus_fast import Message, MessageType
 from dbus_fast.aio import MessageBus
@@ -9,23 +12,43 @@ from dbus_fast.errors import DBusFastError
 
 _PORTAL = "org.freedesktop.portal.Desktop"
 _SECONDS = 10.0
-# What it starts is in a unit of its own: it is not counted for the popup's limit of tasks, and does not end with the popup.
-_SCOPE = ("systemd-run", "--user", "--scope", "--quiet", "--")
+_OPENER = "xdg-open"
+# The manager of the user's services starts the program: in a scope it would inherit from the popup what its unit forbids, and the
+# umask. The service lasts until the browser that xdg-open has started ends.
+_SERVICE = (
+    "systemd-run",
+    "--user",
+    "--quiet",
+    "--collect",
+    "--service-type=exec",
+    "--property=ExitType=cgroup",
+)
+# What a program needs to find the desktop, and xdg-open to find the program: the manager may not know it.
+_PASSED = ("DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "XDG_CURRENT_DESKTOP")
 
 
 async def open_link(connection: MessageBus | None, address: str) -> str:
-    """Opens the address by the desktop's portal, else by xdg-open in a unit of its own, else by xdg-open; returns the means,
-    "" if none works.
+    """Hands the address to the desktop's portal, else to xdg-open in a service of its own, else to xdg-open as a program of the
+    popup's unit. Returns which one took it, "" if none did; whether a browser then shows the page is not known.
     """
-    if connection is not None and await _has_portal_opened(connection, address):
+    if connection is not None and await _has_portal_taken(connection, address):
         return "portal"
-    scope = _SCOPE if await _has_run(*_SCOPE, "true") else ()
+    if shutil.which(_OPENER) is None:
+        return ""
+    if await _has_run(*service_command(address, os.environ)):
+        return "service"
     # xdg-open may become the browser, and last as long: nothing waits for it.
-    started = await _has_run("setsid", "--fork", *scope, "xdg-open", address)
-    return ("scope" if scope else "xdg-open") if started else ""
+    return "xdg-open" if await _has_run("setsid", "--fork", _OPENER, address) else ""
 
 
-async def _has_portal_opened(connection: MessageBus, address: str) -> bool:
+def service_command(address: str, environment: Mapping[str, str]) -> tuple[str, ...]:
+    """The command that starts xdg-open in a service. In the arguments of a service `$` begins a variable, and `$$` is a `$`."""
+    passed = [f"--setenv={name}={environment[name]}" for name in _PASSED if environment.get(name)]
+    return (*_SERVICE, *passed, "--", _OPENER, address.replace("$", "$$"))
+
+
+async def _has_portal_taken(connection: MessageBus, address: str) -> bool:
+    """Whether the portal accepted the request; what the user then chooses in its dialog is not waited for."""
     message = Message(
         destination=_PORTAL,
         path="/org/freedesktop/portal/desktop",
@@ -37,7 +60,7 @@ async def _has_portal_opened(connection: MessageBus, address: str) -> bool:
     try:
         async with asyncio.timeout(_SECONDS):
             reply = await connection.call(message)
-    except (DBusFastError, OSError, TimeoutError):
+    except (DBusFastError, EOFError, OSError, TimeoutError):  # EOFError: the bus has ended
         return False
     return reply.message_type is MessageType.METHOD_RETURN
 

@@ -21,8 +21,9 @@ from aeon_popup.trace import Trace
 
 class Desktop:
     """Connects in the background. In the worker's thread it calls `act` with actions of the bus and the hotkey, `reply`
-    with the key of a run and the action of its notification, `armed` with the hotkey, and `animate` with
-    whether the desktop wants animations. The first action is `ready`, or `yield` if another instance is running.
+    with the key of a run and the action of its notification, `armed` with the hotkey, `animate` with
+    whether the desktop wants animations, and `unopened` with the address of a link that nothing could open. The first action is
+    `ready`, or `yield` if another instance is running.
     """
 
     def __init__(
@@ -35,6 +36,7 @@ class Desktop:
         reply: Callable[[str, str], None],
         armed: Callable[[HotkeySet], None],
         animate: Callable[[bool], None],
+        unopened: Callable[[str], None],
     ) -> None:
         self._worker = worker
         self._chord = chord
@@ -43,6 +45,7 @@ class Desktop:
         self._reply = reply
         self._armed = armed
         self._animate = animate
+        self._unopened = unopened
         self._bus = Bus(act)
         self._notifier: Notifier | None = None
 
@@ -64,7 +67,7 @@ class Desktop:
     async def _connect(self) -> None:
         try:
             alone = await self._bus.connect()
-        except (OSError, DBusFastError) as error:
+        except (OSError, EOFError, DBusFastError) as error:
             self._trace("no-bus", error=str(error))
             alone = True
         if not alone:
@@ -120,7 +123,10 @@ class Desktop:
             self._trace("notified", summary=notice.summary)
 
     async def _open(self, address: str) -> None:
-        self._trace("opened", by=await open_link(self._bus.connection, address))
+        by = await open_link(self._bus.connection, address)
+        self._trace("opened", by=by)
+        if not by:
+            self._unopened(address)
 
     async def _close(self, key: str) -> None:
         if self._notifier is not None:

@@ -53,7 +53,7 @@ class Motion:
         last: bool | None = None
         while True:
             self._due.clear()
-            with suppress(TimeoutError, DBusFastError, OSError):
+            with suppress(TimeoutError, DBusFastError, EOFError, OSError):  # EOFError: the bus has ended
                 settings = await self._read()
                 if settings is not None and (wanted := is_wanted(settings)) is not last:
                     last = wanted

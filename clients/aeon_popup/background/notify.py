@@ -74,7 +74,7 @@ class Notifier:
         )
         try:
             reply = await self._connection.call(message)
-        except (DBusFastError, OSError):
+        except (DBusFastError, EOFError, OSError):  # EOFError: the bus has ended
             return None
         return reply if reply.message_type is MessageType.METHOD_RETURN else None
 

@@ -137,6 +137,14 @@ class CallFailed:
 
 
 @dataclass(frozen=True, slots=True)
+class Unopened:
+    """Nothing could open a link of the run's answer; the message says so."""
+
+    key: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
 class Sent:
     """The user's answer or decision is on its way; the card waits for the event that confirms it. `subject` is that of
     the question, the approval or the interrupted step.
@@ -253,6 +261,7 @@ Happening = (
     | StartAsked
     | StartFailed
     | CallFailed
+    | Unopened
     | Sent
     | StopAsked
     | UndoAsked

@@ -32,6 +32,7 @@ from aeon_popup.state.happenings import (
     Submitted,
     UndoAsked,
     Undone,
+    Unopened,
 )
 from aeon_popup.state.run_view import RunView, Stage
 from aeond_client.records.runs import RunSummary
@@ -159,6 +160,8 @@ def after(view: SessionView, happening: Happening) -> SessionView:
             return replace(view, history=runs, history_problem="")
         case HistoryFailed(message=message):
             return replace(view, history_problem=message)
+        case Unopened(key=key, message=message):
+            return _changed(view, key, lambda run: replace(run, note=message))
         case HotkeySet():
             return replace(view, hotkey=happening)
         case _:
@@ -227,7 +230,8 @@ def _refused(view: SessionView, key: str, refused: Refused) -> SessionView:
     if run is None:
         return view
     shown = view.shown_key == key
-    place = run.below if view.run(run.below) is not None else ""
+    # One that was sent twice is below itself.
+    place = run.below if run.below != key and view.run(run.below) is not None else ""
     if run.continues and place:
         kept = replace(view, runs=tuple(one for one in view.runs if one.key != key))
         kept = _changed(kept, place, lambda failed: failed.not_continued(message, lasting=refused.lasting))

@@ -10,6 +10,7 @@ from aeon_popup.state.happenings import Happening, HotkeySet
 from aeon_popup.state.notices import HOTKEY, Notice
 from aeon_popup.state.run_view import Stage
 from aeon_popup.state.session import SessionView
+from aeon_popup.state.wording import explanation
 from aeon_popup.trace import Trace
 from aeond_client.events import (
     EventKind,
@@ -302,6 +303,17 @@ def test_changes_are_undone_once(world: World) -> None:
     world.has([happenings.CallFailed(KEY, "no reply")])
     world.controller.undo()
     assert len(world.daemon.of("undo")) == 2
+
+
+def test_a_link_that_nothing_could_open_is_named(world: World) -> None:
+    """The window says that a link was not opened, and an Undo that is on its way stays so."""
+    world.controller.view = states()["done"]
+    world.controller.undo()
+    world.controller.note_unopened("https://example.org")
+    run = world.view.shown
+    assert run is not None
+    assert run.undoing
+    assert explanation(world.view, run)[1].startswith("The link https://example.org was not opened: ")
 
 
 def test_a_run_of_the_history_is_followed_once(world: World) -> None:

@@ -50,3 +50,14 @@ async def test_an_action_brings_the_permission_to_take_the_focus(monkeypatch: py
     connection.signal("ActivationToken", "us", 8, "another's")
     connection.signal("ActionInvoked", "us", 7, "default")
     assert await seen.get() == ("run", "default", "ours")
+
+
+async def test_a_bus_that_ends_does_not_end_the_popup() -> None:
+    """A session bus that ends while a notification is sent costs the notification only."""
+
+    class EndedBus:
+        async def call(self, _message: Message) -> Message:
+            raise EOFError
+
+    ended: Any = EndedBus()
+    await Notifier(ended, lambda _key, _action: None).show(Notice("run", "Done"))

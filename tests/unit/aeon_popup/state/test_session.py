@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from aeon_popup.state import happenings
@@ -67,6 +67,7 @@ ANY: list[Happening] = [
     happenings.LinkDown(SOCKET),
     happenings.LinkUp(SOCKET),
     happenings.CallFailed(KEY, "too late"),
+    happenings.Unopened(KEY, "no program"),
     happenings.Sent(KEY, "q1"),
     happenings.StopAsked(KEY),
     happenings.UndoAsked(KEY),
@@ -95,6 +96,7 @@ def test_each_state_has_its_stage(name: str, stage: Stage) -> None:
 
 
 @given(st.lists(st.sampled_from(ANY), max_size=40))
+@example([*sent(), *sent(), happenings.Refused(KEY, "no daemon")])
 def test_any_order_of_happenings_is_a_state(chosen: list[Happening]) -> None:
     """Whatever happens in whatever order, the shown run exists or the prompt is shown, and each run is kept once."""
     view = folded(chosen)

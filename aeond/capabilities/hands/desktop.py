@@ -31,6 +31,9 @@ START_SECONDS: Final = 10.0
 MAX_SAID_BYTES: Final = 500
 NOTIFIER: Final = "busctl"
 OPENER: Final = "xdg-open"
+# Starts a program that gets the environment of the session, outlives the daemon, and stays when OPENER, which has started it, ends. In
+# its arguments `$` begins a variable, and `$$` is a `$`.
+_SERVICE: Final = ("systemd-run", "--user", "--collect", "--quiet", "--property=ExitType=cgroup", "--")
 _PASSED: Final = (
     *(
         "DBUS_SESSION_BUS_ADDRESS",
@@ -163,8 +166,7 @@ def open_tool(desktop: Desktop) -> FunctionTool:
         desktop.require_user(context)
         path = (await meant(arguments, context)).name
         if _has_user_manager(desktop) and desktop.has("systemd-run"):
-            # The application gets the environment of the session, and outlives the daemon.
-            await desktop.run("systemd-run", "--user", "--collect", "--quiet", "--", OPENER, path)
+            await desktop.run(*_SERVICE, OPENER, path.replace("$", "$$"))
         else:
             await desktop.run(OPENER, path)
         return ToolOutput(Done(done=path), (RecordedEffect("file.opened", path),))

@@ -79,14 +79,18 @@ async def test_a_file_is_opened(tmp_path: Path, desktop: Desktop) -> None:
 
 
 async def test_the_user_s_manager_starts_the_application(tmp_path: Path, desktop: Desktop) -> None:
-    """Where systemd manages the session, it starts the application, which then outlives the daemon."""
-    (tmp_path / "map.png").touch()
+    """Where systemd manages the session, it starts the application, which then outlives the daemon; in the name of a file it
+    expands no variables.
+    """
+    (tmp_path / "a $HOME.png").touch()
     (tmp_path / "systemd").mkdir()
     (tmp_path / "systemd/private").touch()
     program(tmp_path / "programs", "systemd-run", f'printf "%s|" "$@" > {tmp_path}/called')
-    await call(desktop, "open_on_desktop", replace(CONTEXT, workspace=str(tmp_path)), path="map.png")
+    await call(desktop, "open_on_desktop", replace(CONTEXT, workspace=str(tmp_path)), path="a $HOME.png")
     called = (tmp_path / "called").read_text(encoding="utf-8")
-    assert called == f"--user|--collect|--quiet|--|xdg-open|{tmp_path}/map.png|"
+    *options, dashes, opener, path, rest = called.split("|")
+    assert {"--user", "--property=ExitType=cgroup"} <= {*options}
+    assert (dashes, opener, path, rest) == ("--", "xdg-open", f"{tmp_path}/a $$HOME.png", "")
 
 
 async def test_a_desktop_that_fails_is_an_error(tmp_path: Path, desktop: Desktop) -> None:

@@ -147,7 +147,7 @@ def _aeon_popup() -> Iterator[str]:
         ".SH ENVIRONMENT",
         *_terms(
             [
-                ("AEON_POPUP_HOTKEY", "the global hotkey if --hotkey is not given"),
+                ("AEON_POPUP_HOTKEY", "the global hotkey, or none, if --hotkey is not given"),
                 ("AEON_POPUP_THEME", "auto, dark or light, if --theme is not given"),
                 ("AEON_POPUP_MOTION", "reduced turns animations off"),
                 ("AEOND_SOCKET", "the daemon's socket if --socket is not given"),

@@ -49,7 +49,7 @@ def command_line() -> "argparse.ArgumentParser":
     parser.add_argument(
         "--hotkey",
         metavar="KEYS",
-        help=f"the global hotkey (default: that of AEON_POPUP_HOTKEY, or {chord.DEFAULT})",
+        help=f"the global hotkey, or none (default: that of AEON_POPUP_HOTKEY, or {chord.DEFAULT})",
     )
     parser.add_argument(
         "--theme", choices=_THEMES, help="colours (default: those of AEON_POPUP_THEME, or the desktop's)"
@@ -88,15 +88,15 @@ def main(arguments: list[str] | None = None) -> int:
 
 def chosen(
     options: "argparse.Namespace", environment: "Mapping[str, str]" = os.environ
-) -> "tuple[chord.Chord, str]":
-    """The hotkey and the theme: given ones, else those of the environment, else the defaults. Raises ValueError."""
+) -> "tuple[chord.Chord | None, str]":
+    """The hotkey, None if none is wanted, and the theme: given ones, else those of the environment, else the defaults. Raises ValueError."""
     from aeon_popup.hotkey import chord
 
     theme = options.theme or environment.get("AEON_POPUP_THEME") or "auto"
     if theme not in _THEMES:
         raise ValueError(f"unknown theme {theme!r} in AEON_POPUP_THEME: use {', '.join(_THEMES)}")
     keys = options.hotkey or environment.get("AEON_POPUP_HOTKEY") or chord.DEFAULT
-    return chord.parse(keys), theme
+    return chord.wanted(keys), theme
 
 
 def _given(options: "argparse.Namespace") -> list[str]:

@@ -32,9 +32,9 @@ _TICK_MS, _TICKS = 10, 50
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """The command line: `show` opens the window at the start, `theme` is auto, dark or light."""
+    """The command line: `show` opens the window at the start, `theme` is auto, dark or light. Without a chord there is no hotkey."""
 
-    chord: Chord
+    chord: Chord | None
     socket: str = ""
     theme: str = "auto"
     show: bool = True

@@ -130,6 +130,16 @@ def test_the_prompt_says_that_the_hotkey_is_taken(popup: Popup) -> None:
         assert not popup.body.note.isVisible()
 
 
+def test_the_open_list_of_keys_follows_the_hotkey(popup: Popup) -> None:
+    """A hotkey that is bound or lost while the list of keys is open changes its line there."""
+    popup.show_view(states()["prompt"])
+    popup.perform(Command.KEYS)
+    for hotkey, shown in ((HotkeySet("Super+A"), "Super+A"), (HotkeySet(problem=TAKEN), TAKEN)):
+        assert shown not in popup.body.keys.text()
+        popup.show_view(after(states()["prompt"], hotkey))
+        assert shown in popup.body.keys.text()
+
+
 def described(popup: Popup) -> tuple[str, str, str]:
     """What a screen reader gets of the field with the focus, and its placeholder."""
     field = QAccessible.queryAccessibleInterface(popup.focusWidget())

@@ -11,6 +11,7 @@ from aeon_popup.hotkey.seat import Seat
 from aeon_popup.hotkey.x11 import connect
 from aeon_popup.state.happenings import HotkeySet, LinkDown
 from aeon_popup.state.session import SessionView, after
+from aeon_popup.toggle import send_action
 from tests.support.desktop_bus import Notifications
 from tests.support.desktop_session import HOTKEY, Popup, XSession, armed_popup, key_window, start_bus
 from tests.support.popup_screens import Screen, x11_screen
@@ -182,3 +183,30 @@ def test_a_taken_hotkey_is_reported(session: XSession, lonely: Popup, tmp_path: 
         screen = Screen("x11-taken", lambda: x11_screen(session.display))
         screen.compare("unavailable", after(view, HotkeySet(problem=TAKEN)))
         assert len(second.all("notified")) == 1
+
+
+def test_a_popup_without_a_hotkey_takes_and_tells_none(
+    session: XSession, lonely: Popup, tmp_path: Path
+) -> None:
+    """With `--hotkey none` the popup grabs no key, is silent about one that another program has, and says by F1 that none is wanted."""
+    with ExitStack() as stack:
+        other = XSession(session.display, start_bus(stack, tmp_path), session.folder)
+        stack.enter_context(Notifications(other))
+        second = stack.enter_context(
+            Popup(other, tmp_path / "none.sock", "--theme", "dark", "--hotkey", "none")
+        )
+        armed = second.wait_for("armed")
+        unwanted = HotkeySet(problem=armed["problem"], absent=True)
+        assert (armed["shortcut"], armed["absent"]) == ("", True)
+        assert "None is wanted" in unwanted.problem
+        lonely.open()
+        lonely.press(HOTKEY)
+        lonely.wait_for("hidden")
+        send_action("show", other.environment)
+        second.wait_for("focused")
+        view = after(after(SessionView(), LinkDown(str(tmp_path / "none.sock"), "", 0.0)), unwanted)
+        screen = Screen("x11-no-hotkey", lambda: x11_screen(session.display))
+        screen.compare("unavailable", view)
+        second.press("F1")
+        screen.compare("keys", view)
+        assert second.all("pressed") == second.all("notified") == []

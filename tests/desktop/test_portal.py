@@ -62,7 +62,9 @@ def test_the_session_has_one_name(session: Session, tmp_path: Path) -> None:
 
 
 def test_a_declined_shortcut_is_explained(session: Session, tmp_path: Path) -> None:
-    """When the user declines the shortcut, a notification names the command to bind to a key, and the popup does not ask again."""
+    """When the user declines the shortcut, a notification names the command to bind to a key, and how to be asked for none, and the
+    popup does not ask again.
+    """
     with (
         Notifications(session) as notifications,
         Portal(session, declines=True) as portal,
@@ -75,6 +77,7 @@ def test_a_declined_shortcut_is_explained(session: Session, tmp_path: Path) -> N
         assert portal.errors == []
     assert (armed["shortcut"], armed["absent"]) == ("", False)
     assert "declined" in armed["problem"]
+    assert "--hotkey none" in armed["problem"]
     assert "aeon-popup --toggle" in armed["problem"]
 
 

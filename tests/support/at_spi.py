@@ -110,8 +110,10 @@ def found(address: str, name: str, role: str) -> None:
 
     async def find() -> None:
         bus = await MessageBus(address).connect()
-        await Reader(bus).find(name, role)
-        bus.disconnect()
+        try:
+            await Reader(bus).find(name, role)
+        finally:
+            bus.disconnect()
 
     asyncio.run(find())
 

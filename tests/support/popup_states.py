@@ -93,7 +93,10 @@ FLIGHTS = (
     ("none of them", "ask Marta whether the kickoff can start later"),
 )
 # The words of the window if its hotkey belongs to another program on X11.
-TAKEN = "Another program uses Ctrl+Alt+Space; aeon-popup --install --hotkey sets another."
+TAKEN = (
+    "Another program uses Ctrl+Alt+Space: choose another hotkey, or none, with"
+    " `aeon-popup --install --hotkey KEYS` and restart it (`--quit`, `--show`)."
+)
 # The daemon's words when an approval was decided or expired meanwhile.
 REJECTION = f"approval 'a1' of run {RUN} is not open: it may have been decided by another client, or expired; check with `show`"
 EFFECTS = (

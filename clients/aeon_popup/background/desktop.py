@@ -18,6 +18,8 @@ from aeon_popup.state.happenings import HotkeySet
 from aeon_popup.state.notices import Notice
 from aeon_popup.trace import Trace
 
+_UNWANTED = "None is wanted. `aeon-popup --toggle` opens and closes the window."
+
 
 class Desktop:
     """Connects in the background. In the worker's thread it calls `act` with actions of the bus and the hotkey, `reply`
@@ -29,7 +31,7 @@ class Desktop:
     def __init__(
         self,
         worker: Worker,
-        chord: Chord,
+        chord: Chord | None,
         trace: Trace,
         *,
         act: Callable[[str], None],
@@ -81,22 +83,23 @@ class Desktop:
         await self._arm()
 
     async def _arm(self) -> None:
-        """The portal where there is Wayland, else a grab on X11, else a key that the user binds."""
-        connection = self._bus.connection
+        """The portal where there is Wayland, else a grab on X11, else a key that the user binds; nothing if no hotkey is wanted."""
+        chord, connection = self._chord, self._bus.connection
+        if chord is None:
+            self._note_armed(HotkeySet(problem=_UNWANTED, absent=True))
+            return
         if connection is not None and os.environ.get("WAYLAND_DISPLAY"):
-            portal = PortalShortcut(
-                connection, self._chord, self._pressed, self._note_armed, self._note_repeat
-            )
+            portal = PortalShortcut(connection, chord, self._pressed, self._note_armed, self._note_repeat)
             await portal.run()
             return
         if os.environ.get("DISPLAY"):
             try:
-                grab = Grab(self._chord, self._pressed, self._note_repeat)
+                grab = Grab(chord, self._pressed, self._note_repeat)
                 grab.arm()
             except (HotkeyTakenError, xcffib.ConnectionException) as error:
                 self._note_armed(HotkeySet(problem=str(error)))
                 return
-            self._note_armed(HotkeySet(self._chord.text))
+            self._note_armed(HotkeySet(chord.text))
             await grab.listen()
             return
         problem = "This desktop has neither a shortcuts portal nor X11."

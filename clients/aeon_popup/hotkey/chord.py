@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 DEFAULT = "Ctrl+Alt+Space"
+_NONE = "none"
 
 # Modifier -> its bit in X11, and its name in the portal's notation.
 MODIFIERS = {"ctrl": (0x04, "CTRL"), "alt": (0x08, "ALT"), "shift": (0x01, "SHIFT"), "super": (0x40, "LOGO")}
@@ -33,6 +34,11 @@ class Chord:
     keysym: int
     trigger: str
     text: str
+
+
+def wanted(text: str) -> Chord | None:
+    """The hotkey that the user wants; None if the text is the word none. ValueError if it is neither."""
+    return None if text.strip().lower() == _NONE else parse(text)
 
 
 def parse(text: str) -> Chord:

@@ -38,11 +38,13 @@ _REPEAT_SECONDS = 1.0
 # Pauses between attempts after a failure, and how many there are until the portal's name changes its owner.
 _PAUSE_SECONDS = 0.5
 _ATTEMPTS = 3
+# How the user is no longer asked for a hotkey, nor told that there is none.
+_NONE = "; after `aeon-popup --install --hotkey none` the next start asks for no hotkey."
 
 
 class PortalError(Exception):
-    """The portal did not bind the shortcut. With `absent` it has no shortcuts; with `final`, after the user declined or where no portal
-    is installed, another attempt would have the same result.
+    """The portal did not bind the shortcut. With `absent` it has no shortcuts. With `final` another attempt would have the
+    same result: the user declined, or no portal is installed.
     """
 
     def __init__(self, problem: str, *, absent: bool = False, final: bool = False) -> None:
@@ -121,7 +123,7 @@ class PortalShortcut:
                 await self._close()
                 failed = error if isinstance(error, PortalError) else PortalError(problem)
                 if attempt == _ATTEMPTS or failed.final:
-                    words = f"{problem} Bind a key of your desktop to `aeon-popup --toggle`."
+                    words = f"{problem} Bind a key of your desktop to `aeon-popup --toggle`{'.' if failed.absent else _NONE}"
                     self._armed(HotkeySet(problem=words, absent=failed.absent))
                     return
                 await asyncio.sleep(_PAUSE_SECONDS)

@@ -16,6 +16,7 @@ _CAPS_LOCK = 0x02
 _NUM_LOCK_KEYSYM, _SCROLL_LOCK_KEYSYM = 0xFF7F, 0xFF14
 _CORE_KEYBOARD = 0x100
 _DETECTABLE_AUTO_REPEAT = 0x01
+_CHOOSE = "choose another hotkey, or none, with `aeon-popup --install --hotkey KEYS` and restart it (`--quit`, `--show`)."
 
 
 class HotkeyTakenError(Exception):
@@ -99,9 +100,7 @@ class Grab:
     def _grab(self) -> None:
         self._keycodes = keycodes_of(self._connection, self._chord.keysym)
         if not self._keycodes:
-            raise HotkeyTakenError(
-                f"No key of this keyboard produces {self._chord.text}; choose another hotkey."
-            )
+            raise HotkeyTakenError(f"No key of this keyboard produces {self._chord.text}: {_CHOOSE}")
         mode = xcffib.xproto.GrabMode.Async
         cookies = [
             self._connection.core.GrabKeyChecked(True, self._root, self._chord.mask | locks, code, mode, mode)
@@ -113,9 +112,7 @@ class Grab:
                 cookie.check()
         except xcffib.xproto.AccessError as error:
             self._ungrab()
-            raise HotkeyTakenError(
-                f"Another program uses {self._chord.text}; aeon-popup --install --hotkey sets another."
-            ) from error
+            raise HotkeyTakenError(f"Another program uses {self._chord.text}: {_CHOOSE}") from error
 
     def _ungrab(self) -> None:
         for code in self._keycodes:

@@ -238,8 +238,8 @@ class Selected:
 
 @dataclass(frozen=True, slots=True)
 class HotkeySet:
-    """The hotkey was bound, as `shortcut` describes it, or it was not: `problem` says why. With `absent` this desktop binds no
-    keys for programs, so that the user binds one.
+    """The hotkey was bound, as `shortcut` describes it, or it was not: `problem` says why. With `absent` there is nothing to
+    repair: none is wanted, or this desktop binds no keys for programs, so the user has to bind one.
     """
 
     shortcut: str = ""

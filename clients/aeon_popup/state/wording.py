@@ -86,7 +86,7 @@ def explanation(view: SessionView, run: RunView | None) -> tuple[str, str]:
 
 
 def about_hotkey(hotkey: HotkeySet) -> tuple[str, str]:
-    """That there is no hotkey, and why, unless the desktop has none for programs."""
+    """That there is no hotkey, and why, unless none is wanted or the desktop has none for programs."""
     return ("The hotkey does not work.", hotkey.problem) if hotkey.problem and not hotkey.absent else ("", "")
 
 

@@ -163,6 +163,8 @@ class Body(Scrolled):
         """Shows the run of the view, if there is one."""
         run = view.shown
         self.history.hide()
+        if keys:
+            self._fill_keys(view.hotkey, palette)
         if keys and self.keys.isHidden():
             self._newest, self._appeared = self.keys, True
         self.keys.setVisible(keys)
@@ -182,7 +184,7 @@ class Body(Scrolled):
             self._draw_answer(view.shown, palette)
         return behind
 
-    def show_keys(self, hotkey: HotkeySet, palette: Palette) -> None:
+    def _fill_keys(self, hotkey: HotkeySet, palette: Palette) -> None:
         """Fills the table of the keys."""
         cells = [
             f'<td width="110" style="color: {palette.dim}">{key}</td><td width="210">{words}</td>'

@@ -382,7 +382,6 @@ class Popup(Window):
 
     def _show_keys(self) -> None:
         self._keys_shown = not self._keys_shown
-        self.body.show_keys(self._view.hotkey, self.palette_of_theme)
         self._draw()
 
 

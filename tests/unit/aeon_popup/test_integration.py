@@ -80,7 +80,7 @@ def test_each_start_has_the_options(environment: dict[str, str], word: str) -> N
 def test_the_given_options_are_kept(
     environment: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """`--install` keeps the hotkey, the theme and the whole path of the socket; without them it keeps none."""
+    """`--install` keeps the hotkey, or that none is wanted, the theme and the whole path of the socket, and nothing that is not given."""
     for name, value in {"XDG_DATA_HOME": "", "XDG_CONFIG_HOME": "", **environment}.items():
         monkeypatch.setenv(name, value)
     monkeypatch.chdir(tmp_path)
@@ -88,7 +88,8 @@ def test_the_given_options_are_kept(
     entry = tmp_path / ".config" / "autostart" / "dev.aeon.Popup.desktop"
     given = ["--hotkey", "Super+A", "--theme", "dark", "--socket", "own.sock"]
     kept = [*given[:-1], str(tmp_path / "own.sock")]
-    for options, wanted in ((given, kept), ([], [])):
+    unwanted = ["--hotkey", "none"]
+    for options, wanted in ((given, kept), (unwanted, unwanted), ([], [])):
         assert __main__.main(["--install", *options]) == 0
         started = words_of_entry(parsed(entry)["Desktop Entry"]["Exec"])
         assert started == [PROGRAM, "--background", *wanted]
@@ -125,6 +126,8 @@ def test_what_cannot_be_kept_is_an_error(
     [
         ([], {}, ("Ctrl+Alt+Space", "auto")),
         ([], {"AEON_POPUP_HOTKEY": "super+a", "AEON_POPUP_THEME": "light"}, ("Super+A", "light")),
+        ([], {"AEON_POPUP_HOTKEY": "none"}, ("", "auto")),
+        (["--hotkey", "none"], {"AEON_POPUP_HOTKEY": "Super+A"}, ("", "auto")),
         (["--hotkey", "Super+B", "--theme", "dark"], {"AEON_POPUP_HOTKEY": "A"}, ("Super+B", "dark")),
         ([], {"AEON_POPUP_HOTKEY": "A"}, "has no modifier"),
         ([], {"AEON_POPUP_THEME": "blue"}, "unknown theme 'blue' in AEON_POPUP_THEME"),
@@ -140,7 +143,7 @@ def test_the_environment_has_the_defaults(
             __main__.chosen(options, environment)
         return
     keys, theme = __main__.chosen(options, environment)
-    assert (keys.text, theme) == wanted
+    assert (keys.text if keys else "", theme) == wanted
 
 
 def test_the_names_belong_together(environment: dict[str, str]) -> None:

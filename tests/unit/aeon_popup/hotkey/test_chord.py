@@ -2,7 +2,7 @@
 
 import pytest
 
-from aeon_popup.hotkey.chord import DEFAULT, parse
+from aeon_popup.hotkey.chord import DEFAULT, parse, wanted
 
 
 @pytest.mark.parametrize(
@@ -28,3 +28,10 @@ def test_an_invalid_hotkey_is_explained(text: str, said: str) -> None:
     """An unknown part, or a key that all programs need, is rejected with the reason."""
     with pytest.raises(ValueError, match=said):
         parse(text)
+
+
+@pytest.mark.parametrize(("text", "shown"), [("none", ""), (" None ", ""), ("Ctrl+N", "Ctrl+N")])
+def test_the_word_none_is_no_hotkey(text: str, shown: str) -> None:
+    """The user may want no hotkey, by the word none in any case; other texts are hotkeys."""
+    chord = wanted(text)
+    assert (chord.text if chord else "") == shown

@@ -7,7 +7,7 @@ from itertools import count
 from socket import create_server
 from typing import Final
 
-# Below the ports that Linux gives to whoever asks for any, so that nobody takes one meanwhile.
+# Below the ports that Linux gives to programs that ask for any, so that none is taken meanwhile.
 _FIRST: Final = 20_000
 _EACH: Final = 100
 _WORKERS: Final = 120

@@ -215,7 +215,7 @@ class _Handlers:
 
 
 async def _created(client: AsyncClient, request: str, options: RunOptions) -> Run:
-    """A new run. If the call is cancelled meanwhile, so is the run, as soon as its id is here: nobody else has it."""
+    """A new run. If the call is cancelled meanwhile, so is the run, as soon as its id is here: no one else has it."""
     with anyio.CancelScope(shield=True):
         run = await client.create_run(request, options)
     try:

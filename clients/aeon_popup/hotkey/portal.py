@@ -38,7 +38,7 @@ _REPEAT_SECONDS = 1.0
 # Pauses between attempts after a failure, and how many there are until the portal's name changes its owner.
 _PAUSE_SECONDS = 0.5
 _ATTEMPTS = 3
-# How the user is no longer asked for a hotkey, nor told that there is none.
+# How the user is no longer asked for a hotkey, and gets no notice without one.
 _NONE = "; after `aeon-popup --install --hotkey none` the next start asks for no hotkey."
 
 

@@ -65,8 +65,8 @@ async def test_a_bus_that_ends_leaves_the_link_to_xdg_open(
 
 
 def test_a_service_gets_the_address_and_the_desktop() -> None:
-    """Each `$` of the address is doubled, as a service's command has it, and all else is left; what is set of the desktop's variables
-    is passed on.
+    """Each `$` of the address is doubled, as a service's command has it, and all else is left; those of the desktop's variables that are set
+    are passed on.
     """
     environment = {"DISPLAY": ":1", "WAYLAND_DISPLAY": "", "XAUTHORITY": "/run/x", "SECRET": "1"}
     assert service_command(f"{LINK}/a%20b?c=$HOME&d=${{x}}$$", environment) == (

@@ -26,16 +26,16 @@ class EndedBus:
         raise EOFError
 
 
-def add_xdg_open(folder: Path) -> None:
-    """A program that opens nothing."""
-    (folder / "xdg-open").write_text("#!/bin/sh\n")
-    (folder / "xdg-open").chmod(0o755)
-
-
-def add_setsid(folder: Path) -> None:
+@pytest.fixture
+def programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The only folder in PATH, with setsid and an xdg-open that opens nothing."""
     found = shutil.which("setsid")
     assert found is not None
-    (folder / "setsid").symlink_to(found)
+    (tmp_path / "setsid").symlink_to(found)
+    (tmp_path / "xdg-open").write_text("#!/bin/sh\n")
+    (tmp_path / "xdg-open").chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    return tmp_path
 
 
 async def test_where_no_program_can_be_started_nothing_is_opened(
@@ -46,20 +46,15 @@ async def test_where_no_program_can_be_started_nothing_is_opened(
     assert await open_link(None, LINK) == ""
 
 
-async def test_without_xdg_open_nothing_is_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_without_xdg_open_nothing_is_opened(programs: Path) -> None:
     """Where only setsid is there, which succeeds before it starts a program, no success is reported."""
-    add_setsid(tmp_path)
-    monkeypatch.setenv("PATH", str(tmp_path))
+    (programs / "xdg-open").unlink()
     assert await open_link(None, LINK) == ""
 
 
-async def test_a_bus_that_ends_leaves_the_link_to_xdg_open(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.usefixtures("programs")
+async def test_a_bus_that_ends_leaves_the_link_to_xdg_open() -> None:
     """A session bus that ends during the call to the portal does not end the popup: xdg-open gets the address."""
-    add_setsid(tmp_path)
-    add_xdg_open(tmp_path)
-    monkeypatch.setenv("PATH", str(tmp_path))
     ended: Any = EndedBus()
     assert await open_link(ended, LINK) == "xdg-open"
 
@@ -79,11 +74,7 @@ def test_a_service_gets_the_address_and_the_desktop() -> None:
     )
 
 
-async def test_an_address_that_no_program_can_take_is_not_opened(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.usefixtures("programs")
+async def test_an_address_that_no_program_can_take_is_not_opened() -> None:
     """An address that is too long for the arguments of a program is not opened, and no error ends the popup."""
-    add_setsid(tmp_path)
-    add_xdg_open(tmp_path)
-    monkeypatch.setenv("PATH", str(tmp_path))
     assert await open_link(None, f"{LINK}/{'a' * 200_000}") == ""

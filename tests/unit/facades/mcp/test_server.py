@@ -32,7 +32,7 @@ class SlowRuns(ScriptedRuns):
 async def test_a_call_that_is_cancelled_while_its_run_is_created_cancels_it(
     tmp_path: Path, waits: bool
 ) -> None:
-    """Nobody else has the id of the run, so it is cancelled as soon as the daemon has replied."""
+    """The run is cancelled as soon as the daemon has replied with its id, which no other client has."""
     daemon, runs = ScriptedDaemon(tmp_path / "d.sock"), SlowRuns()  # type: ignore[abstract]  # the rest answers UNIMPLEMENTED
     daemon.runs = runs
     with anyio.fail_after(60):

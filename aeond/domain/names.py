@@ -22,7 +22,7 @@ TEXT_ENDINGS: Final = frozenset(
 
 _POSSESSIVE: Final = re.compile(r"(?<=\w)['\u2019]s\b")
 _DIGITS: Final = re.compile(r"\d+")
-_COMBINING: Final = range(0x0300, 0x0370)
+_COMBINING: Final = re.compile("[\u0300-\u036f]+")
 
 _LIKENESS: Final = 0.83  # of two words, from 0 to 1: one letter in six differs
 _SHORTEST_CLOSE: Final = 5  # characters; of shorter words a single letter makes another word
@@ -42,18 +42,17 @@ class Match(IntEnum):
 
 def folded(text: str) -> str:
     """The text without case and accents."""
+    if text.isascii():
+        return text.lower()
     plain = unicodedata.normalize("NFKD", text.casefold())
-    stripped = "".join(character for character in plain if ord(character) not in _COMBINING)
-    return unicodedata.normalize("NFC", stripped).translate(_LETTERS)
+    return unicodedata.normalize("NFC", _COMBINING.sub("", plain)).translate(_LETTERS)
 
 
 def words_of(text: str) -> tuple[str, ...]:
     """The runs of letters and digits in the folded text. A possessive 's belongs to no word."""
-    spaced = (
-        character if unicodedata.category(character)[0] in "LMN" else " "
-        for character in _POSSESSIVE.sub("", folded(text))
-    )
-    return tuple("".join(spaced).split())
+    plain = _POSSESSIVE.sub("", folded(text))
+    others = {ord(sign): " " for sign in set(plain) if unicodedata.category(sign)[0] not in "LMN"}
+    return tuple(plain.translate(others).split())
 
 
 def same_form(first: str, second: str) -> bool:

@@ -132,14 +132,14 @@ class _Search:
         self._folder_was_cut = False
 
     def result(self, text: str) -> SearchFilesResult:
-        asked = _folded(text.strip().strip("*"))
+        asked = folded(text.strip().strip("*"))
         words = [word for word in re.split(r"[\s*]+", asked) if word]
         whole, in_lines, in_files = _Found(), _Found("lines with all words"), _Found("files with all words")
         for path in self._seen():
-            if asked in _folded(path.rpartition("/")[2]):
+            if asked in folded(path.rpartition("/")[2]):
                 whole.add_name(path)
             content = self._content(path)
-            folded_content = _folded(content)
+            folded_content = folded(content)
             lines = list(zip(content.splitlines(), folded_content.splitlines(), strict=False))
             if asked in folded_content:
                 for number, (line, plain) in enumerate(lines, start=1):
@@ -248,8 +248,3 @@ class _Search:
             self._left_out["binary files"] += 1
             return ""
         return content.decode("utf-8", "replace")
-
-
-def _folded(text: str) -> str:
-    """Without case and accents; ASCII the quick way."""
-    return text.casefold() if text.isascii() else folded(text)

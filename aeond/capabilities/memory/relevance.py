@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from aeond.domain.facts import Fact
-from aeond.domain.names import folded, words_of
+from aeond.domain.names import words_of
 from aeond.domain.values import JsonValue
 from aeond.frozen import frozen
 
@@ -35,7 +35,7 @@ class FactText:
 def fact_text(key: str, value: JsonValue) -> FactText:
     key_words = words_of(key)
     value_words = words_of(plain_text(value)[:MAX_TEXT_CHARS])
-    return FactText(key, key_words, value_words, parts_of(" ".join((*key_words, *value_words))))
+    return FactText(key, key_words, value_words, _parts((*key_words, *value_words)))
 
 
 def plain_text(value: JsonValue) -> str:
@@ -51,10 +51,11 @@ def plain_text(value: JsonValue) -> str:
 
 def parts_of(text: str) -> frozenset[str]:
     """Every three letters in a row, within words of four and more and of texts without spaces."""
-    plain = folded(text)
-    return frozenset(
-        word[place : place + 3] for word in words_of(plain) for place in range(max(len(word) - 2, 1))
-    )
+    return _parts(words_of(text))
+
+
+def _parts(words: Sequence[str]) -> frozenset[str]:
+    return frozenset(word[place : place + 3] for word in words for place in range(max(len(word) - 2, 1)))
 
 
 def relevance(query: str, facts: Sequence[FactText], meanings: Mapping[str, float]) -> dict[str, float]:
@@ -63,7 +64,7 @@ def relevance(query: str, facts: Sequence[FactText], meanings: Mapping[str, floa
     counts = Counter(word for fact in facts for word in {*fact.key_words, *fact.value_words})
     weights = {word: math.log(1 + len(facts) / counts[word]) for word in words if counts[word]}
     whole = sum(weights.values())
-    asked = parts_of(" ".join(words))
+    asked = _parts(words)
     scores = {}
     for fact in facts:
         by_words = sum(weight * _presence(word, fact) for word, weight in weights.items()) / (whole or 1.0)

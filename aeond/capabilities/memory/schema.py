@@ -170,7 +170,8 @@ def keep_vectors(
 
 def index_text(key: str, value: JsonValue) -> str:
     """The words of a fact as they are indexed and asked for."""
-    return " ".join(words_of(f"{key} {folded(plain_text(value))}"[:MAX_INDEXED_CHARS]))
+    text = folded(plain_text(value)[:MAX_INDEXED_CHARS])  # which may be longer than before
+    return " ".join(words_of(f"{key} {text}"[:MAX_INDEXED_CHARS]))
 
 
 def _drop_index(cursor: apsw.Cursor, entry_id: int) -> None:

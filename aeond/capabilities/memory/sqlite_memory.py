@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Final, Self
 
+import anyio.to_thread
 import apsw
 
 from aeond.capabilities.memory.entries import (
@@ -152,14 +153,15 @@ class SqliteMemory:
         """See ports.Memory."""
         query = query[:MAX_QUERY_CHARS]
         most = max(1, min(limit, MAX_FOUND))
-        facts = await self._file.read(lambda cursor: self._compared(cursor, query, most))
-        meanings = await self._meanings(query, dict(facts))
-        return await self._file.read(lambda _cursor: ranked(query, facts, meanings, most))
+        texts = await self._file.read(lambda cursor: self._compared(cursor, query, most))
+        meanings = await self._meanings(query, dict(texts))
+        # Not on the connection: hundreds of long facts take tenths of a second, and other users' reads would wait.
+        return await anyio.to_thread.run_sync(_ranked, query, texts, meanings, most, abandon_on_cancel=True)
 
     def _count(self, cursor: apsw.Cursor) -> None:
         self._stored[self._namespace] = usage_of(cursor, self._namespace)
 
-    async def _meanings(self, query: str, facts: Mapping[str, JsonValue]) -> Mapping[str, float]:
+    async def _meanings(self, query: str, facts: Mapping[str, str]) -> Mapping[str, float]:
         """The cosine of each fact to the query, as far as vectors are known or can be computed now."""
         embedder = self._embedder
         if embedder is None or not embedder.available or not facts or not words_of(query):
@@ -167,7 +169,7 @@ class SqliteMemory:
         model = embedder.name
         known = await self._file.read(lambda cursor: vectors_of(cursor, self._namespace, list(facts), model))
         new = [key for key in facts if key not in known][:MAX_EMBEDDED]
-        texts = [f"{key}: {plain_text(facts[key])}"[:_EMBEDDED_CHARS] for key in new]
+        texts = [f"{key}: {plain_text(decode_value(facts[key]))}"[:_EMBEDDED_CHARS] for key in new]
         try:
             vectors = list(await embedder.embed([query, *texts]))
         except AeondError as error:
@@ -177,21 +179,19 @@ class SqliteMemory:
             return {}
         added = dict(zip(new, vectors[1:], strict=True))
         if added:
-            rows = [
-                (key, encode_value(facts[key]), array("f", vector).tobytes()) for key, vector in added.items()
-            ]
+            rows = [(key, facts[key], array("f", vector).tobytes()) for key, vector in added.items()]
             try:
                 await self._file.change(lambda cursor: keep_vectors(cursor, self._namespace, model, rows))
             except StoreError as error:  # on a full disk, too, facts are recalled
                 log.warning("the vectors of facts could not be stored: %s", error.message)
         return {key: cosine(vectors[0], vector) for key, vector in {**known, **added}.items()}
 
-    def _compared(self, cursor: apsw.Cursor, query: str, limit: int) -> list[tuple[str, JsonValue]]:
-        """The facts to compare with the query: all when they are few, else those that full text finds."""
+    def _compared(self, cursor: apsw.Cursor, query: str, limit: int) -> list[tuple[str, str]]:
+        """The facts to compare with the query, as JSON text: all when they are few, else those that full text finds."""
         count = cursor.execute("SELECT count(*) FROM entries WHERE namespace = ?", (self._namespace,)).get
         if count <= max(MAX_COMPARED, limit):
             rows = cursor.execute("SELECT key, value FROM entries WHERE namespace = ?", (self._namespace,))
-            return [(key, decode_value(text)) for key, text in _bounded(rows)]
+            return _bounded(rows)
         found: dict[str, str] = {}
         for table, words in (("entry_words", words_of(query)), ("entry_parts", parts_of(query))):
             if not words:
@@ -202,7 +202,7 @@ class SqliteMemory:
                 (" OR ".join(f'"{word}"' for word in words), self._namespace, MAX_HITS),
             )
             found |= dict(_bounded(rows))
-        return [(key, decode_value(text)) for key, text in found.items()]
+        return list(found.items())
 
     def _search(self, cursor: apsw.Cursor, prefix: str, limit: int, after: str) -> list[tuple[str, str]]:
         # Keys compare by code point, as Python's texts do; LIKE and GLOB would fold case or read wildcards.
@@ -214,6 +214,12 @@ class SqliteMemory:
             (self._namespace, prefix, after, *(() if end is None else (end,)), limit),
         )
         return _bounded(rows)
+
+
+def _ranked(
+    query: str, texts: Sequence[tuple[str, str]], meanings: Mapping[str, float], limit: int
+) -> list[Fact]:
+    return ranked(query, [(key, decode_value(text)) for key, text in texts], meanings, limit)
 
 
 def _bounded(rows: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:

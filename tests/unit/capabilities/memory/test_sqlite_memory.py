@@ -1,8 +1,11 @@
 import os
+import threading
 from collections.abc import Sequence
 from pathlib import Path
 
 import anyio
+import anyio.abc
+import anyio.from_thread
 import anyio.to_thread
 import apsw
 import pytest
@@ -256,3 +259,41 @@ async def test_a_recall_embeds_a_bounded_number(tmp_path: Path) -> None:
         for _ in range(3):
             await memory.recall("feline")
         assert [len(texts) - 1 for texts in embedder.calls] == [MAX_EMBEDDED, 5, 0]
+
+
+class Interrupting(WordEmbedder):
+    """Occupies the connection of the memory from the first request for vectors on, until `ended` is set."""
+
+    tasks: anyio.abc.TaskGroup
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.memory: SqliteMemory | None = None
+        self.ended = threading.Event()
+
+    async def embed(self, texts: Sequence[str]) -> Sequence[Vector]:
+        assert self.memory is not None
+        occupied, file = anyio.Event(), self.memory._file
+
+        def occupy(_cursor: apsw.Cursor) -> None:
+            anyio.from_thread.run_sync(occupied.set)
+            self.ended.wait(60)
+
+        self.tasks.start_soon(file.read, occupy)
+        await occupied.wait()
+        return ()
+
+
+async def test_facts_are_compared_beside_the_connection(tmp_path: Path) -> None:
+    """The comparison of a user's facts with a query, which may take long, does not occupy the connection that other users
+    read and write through.
+    """
+    embedder = Interrupting()
+    with anyio.fail_after(60):
+        async with SqliteMemory(tmp_path / "memory.db", embedder=embedder) as memory:
+            await memory.write("plumber", "Kim")
+            embedder.memory = memory
+            async with anyio.create_task_group() as embedder.tasks:
+                facts = await memory.recall("the plumber")
+                embedder.ended.set()
+    assert [fact.key for fact in facts] == ["plumber"]

@@ -1,11 +1,68 @@
-"""The journal as a run uses it: the appends of each user's runs take turns while other users are active."""
+"""The journal as a run uses it: the appends of a user with many runs are paced while other users are active."""
 
-from collections.abc import Sequence
+import asyncio
+import math
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from weakref import WeakValueDictionary
 
-from aeond.domain.runs.events import Event
+import anyio
+
+from aeond.domain.runs.events import Event, RunEnded
 from aeond.frozen import frozen
 from aeond.ports import Appends
-from aeond.service.user_turns import UserTurns
+from aeond.service.user_turns import ActiveUsers
+
+UNPACED_RUNS = 2  # of one user that append at about the same time
+
+
+class RunTurns:
+    """Lets the runs of a user who has more than two append one after the other, with a pause after each append.
+
+    Runs count that append now or wait to, and those that have appended within the last pause and not ended: whether two
+    appends of one user meet is chance, because each takes a millisecond.
+    """
+
+    def __init__(self, active: ActiveUsers, *, pause_seconds: float = 0.1) -> None:
+        self._active = active
+        self._pause_seconds = pause_seconds
+        self._appending: dict[tuple[int, str], float] = {}  # by uid and run: when the last append ended
+        self._places: WeakValueDictionary[int, anyio.Semaphore] = WeakValueDictionary()
+
+    def needed(self, uid: int) -> bool:
+        """Whether another user is active; if not, nothing is paced."""
+        return self._active.has_others(uid)
+
+    @asynccontextmanager
+    async def taking(self, uid: int, run_id: str, *, is_last: bool = False) -> AsyncIterator[None]:
+        """Waits until this run may append, and counts it as appending while the context is open; after its last append
+        no longer.
+        """
+        clock = self._active.clock
+        since = clock.monotonic() - self._pause_seconds
+        self._appending = {run: ended for run, ended in self._appending.items() if ended > since}
+        self._appending[uid, run_id] = math.inf
+        paced = sum(owner == uid for owner, _ in self._appending) > UNPACED_RUNS
+        try:
+            if paced:
+                async with self._place(uid):
+                    yield
+            else:
+                yield
+        finally:
+            self._appending[uid, run_id] = -math.inf if is_last else clock.monotonic()
+
+    @asynccontextmanager
+    async def _place(self, uid: int) -> AsyncIterator[None]:
+        """The user's only place, which stays empty for a pause afterwards."""
+        place = self._places.get(uid)
+        if place is None:
+            place = self._places[uid] = anyio.Semaphore(1, fast_acquire=True)
+        await place.acquire()
+        try:
+            yield
+        finally:
+            asyncio.get_running_loop().call_later(self._pause_seconds, place.release)
 
 
 @frozen
@@ -16,7 +73,7 @@ class PacedAppends:
     """
 
     journal: Appends
-    turns: UserTurns
+    turns: RunTurns
     uid: int
 
     async def append(self, events: Sequence[Event]) -> None:
@@ -24,5 +81,6 @@ class PacedAppends:
         if not self.turns.needed(self.uid):  # ten times faster
             await self.journal.append(events)
             return
-        async with self.turns.taking(self.uid):
+        is_last = isinstance(events[-1].kind, RunEnded)
+        async with self.turns.taking(self.uid, events[-1].run_id, is_last=is_last):
             await self.journal.append(events)

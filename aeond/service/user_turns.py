@@ -16,17 +16,17 @@ class ActiveUsers:
     """The users who have made a call within the last second."""
 
     def __init__(self, clock: Clock) -> None:
-        self._clock = clock
+        self.clock = clock
         self._calls: dict[int, float] = {}  # the time of each user's last call, the latest last
 
     def note(self, uid: int) -> None:
         """Counts this user as active from now on."""
         self._calls.pop(uid, None)
-        self._calls[uid] = self._clock.monotonic()
+        self._calls[uid] = self.clock.monotonic()
 
     def has_others(self, uid: int) -> bool:
         """Whether a user other than this one is active."""
-        ended = self._clock.monotonic() - SHARED_SECONDS
+        ended = self.clock.monotonic() - SHARED_SECONDS
         while self._calls and next(iter(self._calls.values())) < ended:
             del self._calls[next(iter(self._calls))]
         return len(self._calls) > (uid in self._calls)

@@ -65,6 +65,7 @@ from aeond.service.history.undoing import RunUndo
 from aeond.service.memory import MemoryKeys
 from aeond.service.models.models import Models
 from aeond.service.models.prompt_warmup import PromptWarmup
+from aeond.service.paced_appends import RunTurns
 from aeond.service.policy import PolicyDecisions
 from aeond.service.recovery.run_boundary import RunBoundary
 from aeond.service.run_use_cases import Runs
@@ -80,7 +81,7 @@ from aeond.service.sessions.sessions import Sessions
 from aeond.service.status import Process, Status
 from aeond.service.storage import BoundedMemories, StorageLimit
 from aeond.service.tools import Tools
-from aeond.service.user_turns import ActiveUsers, UserTurns
+from aeond.service.user_turns import ActiveUsers
 from aeond.service.watching.engine_progress import EngineProgress
 from aeond.service.watching.feed import HotFeed
 from aeond.service.watching.run_log import log_events
@@ -183,7 +184,7 @@ async def composed(
         active = ActiveUsers(clock)
         thinking = Thinking(
             journal=recorded,
-            turns=UserTurns(active, places=1, only_shared=True),
+            turns=RunTurns(active),
             feed=feed,
             registry=registry,
             invoker=invoker,

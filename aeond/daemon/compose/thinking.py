@@ -35,9 +35,8 @@ from aeond.orchestration.repair.supervisor import Supervisor
 from aeond.ports import Appends, Children, Clock, Feed, Ids, LLMAdapter, ToolInvoker, ToolRegistry
 from aeond.ports.sessions import SessionHistory
 from aeond.ports.situations import Situations
-from aeond.service.paced_appends import PacedAppends
+from aeond.service.paced_appends import PacedAppends, RunTurns
 from aeond.service.runs.situations import Views
-from aeond.service.user_turns import UserTurns
 
 
 @frozen
@@ -47,7 +46,7 @@ class Thinking:
     """
 
     journal: Appends
-    turns: UserTurns
+    turns: RunTurns
     feed: Feed
     registry: ToolRegistry
     invoker: ToolInvoker

@@ -6,7 +6,7 @@ any language is needed. Parts of words (three letters each) find inflected words
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from aeond.domain.facts import Fact
@@ -34,19 +34,34 @@ class FactText:
 
 def fact_text(key: str, value: JsonValue) -> FactText:
     key_words = words_of(key)
-    value_words = words_of(plain_text(value)[:MAX_TEXT_CHARS])
+    value_words = words_of(plain_text(value, MAX_TEXT_CHARS))
     return FactText(key, key_words, value_words, _parts((*key_words, *value_words)))
 
 
-def plain_text(value: JsonValue) -> str:
-    """The texts and numbers in a value, with the names of its fields."""
+def plain_text(value: JsonValue, most: int | None = None) -> str:
+    """The texts and numbers in a value, with the names of its fields: so many characters from the beginning, or all."""
+    texts: list[str] = []
+    size = 0
+    for text in _texts(value):
+        texts.append(text)
+        size += len(text) + 1
+        if most is not None and size > most:
+            break
+    return " ".join(texts)[:most]
+
+
+def _texts(value: JsonValue) -> Iterator[str]:
     if isinstance(value, str):
-        return value
-    if isinstance(value, Mapping):
-        return " ".join(f"{name} {plain_text(part)}" for name, part in value.items())
-    if isinstance(value, Sequence):
-        return " ".join(plain_text(part) for part in value)
-    return "" if value is None else str(value)
+        yield value
+    elif isinstance(value, Mapping):
+        for name, part in value.items():
+            yield name
+            yield from _texts(part)
+    elif isinstance(value, Sequence):
+        for part in value:
+            yield from _texts(part)
+    elif value is not None:
+        yield str(value)
 
 
 def parts_of(text: str) -> frozenset[str]:

@@ -169,7 +169,9 @@ class SqliteMemory:
         model = embedder.name
         known = await self._file.read(lambda cursor: vectors_of(cursor, self._namespace, list(facts), model))
         new = [key for key in facts if key not in known][:MAX_EMBEDDED]
-        texts = [f"{key}: {plain_text(decode_value(facts[key]))}"[:_EMBEDDED_CHARS] for key in new]
+        texts = [
+            f"{key}: {plain_text(decode_value(facts[key]), _EMBEDDED_CHARS)}"[:_EMBEDDED_CHARS] for key in new
+        ]
         try:
             vectors = list(await embedder.embed([query, *texts]))
         except AeondError as error:

@@ -58,3 +58,10 @@ def test_words_have_parts_of_three_letters() -> None:
 def test_facts_of_one_score_are_in_the_order_of_their_names() -> None:
     """Equally relevant facts are ordered by name, so that a repeat gives the same list."""
     assert [fact.key for fact in ranked("code", FACTS, {}, 3)] == ["alarm code", "garage code", "doctor"]
+
+
+def test_a_text_is_written_no_further_than_asked() -> None:
+    """Of a value with very many parts only the beginning is written, the same as in the whole text."""
+    value: JsonValue = {"names": ["Kim", None, {"age": 7}], "numbers": list(range(1_000))}
+    for most in (0, 1, 9, 40, 100_000):
+        assert plain_text(value, most) == plain_text(value)[:most]

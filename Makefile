@@ -18,6 +18,9 @@ BENCH_PINS := .ci/constraints-bench.txt
 export PYTHONUTF8 := 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
+# Some containers set this. Each daemon, command and process of tests would compile all of its modules again.
+unexport PYTHONDONTWRITEBYTECODE
+
 # Ordinary runs exclude the long variants, and tests that need special machines.
 EVERYWHERE := not (nightly or gpu or systemd)
 QUICK := not (nightly or gpu or systemd or model or vllm or slow)

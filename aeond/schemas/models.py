@@ -5,6 +5,7 @@ decoder compiles what is left, and a model reads one sentence per field.
 """
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any, Final
 
 from pydantic import BaseModel
@@ -17,6 +18,8 @@ _MAX_NESTING: Final = 16
 _DROPPED: Final = ("title", "default", "discriminator", "$defs")
 
 
+# pydantic takes longer to write a schema than all checks of it; several tools have the same models.
+@lru_cache(maxsize=1_024)
 def model_schema(model: type[BaseModel]) -> JsonObject:
     """The closed schema of a model, without references. Raises InvalidInputError (SCHEMA_INVALID) when the
     model contains itself."""

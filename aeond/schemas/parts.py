@@ -9,9 +9,9 @@ from aeond.schemas.pointers import referenced
 Schema = Mapping[str, Any]
 
 _MAX_REFERENCES: Final = 8
-_ONE_SUBSCHEMA: Final = ("items", "additionalProperties", "not", "contains", "propertyNames")
-_LISTS_OF_SUBSCHEMAS: Final = ("anyOf", "oneOf", "allOf", "prefixItems")
-_NAMED_SUBSCHEMAS: Final = ("properties", "patternProperties", "$defs")
+_ONE_SUBSCHEMA: Final = frozenset({"items", "additionalProperties", "not", "contains", "propertyNames"})
+_LISTS_OF_SUBSCHEMAS: Final = frozenset({"anyOf", "oneOf", "allOf", "prefixItems"})
+_NAMED_SUBSCHEMAS: Final = frozenset({"properties", "patternProperties", "$defs"})
 
 
 def is_list(value: JsonValue) -> TypeGuard[Sequence[JsonValue]]:
@@ -58,19 +58,14 @@ def part_at(root: JsonObject, path: Sequence[str | int]) -> JsonObject:
 def with_subschemas(schema: Schema, change: Callable[[Schema], Schema]) -> dict[str, Any]:
     """A copy of a schema in which each schema directly below it has been changed."""
     changed = dict(schema)
-    for keyword in _ONE_SUBSCHEMA:
-        if isinstance(changed.get(keyword), Mapping):
-            changed[keyword] = change(changed[keyword])
-    for keyword in _LISTS_OF_SUBSCHEMAS:
-        if isinstance(changed.get(keyword), Sequence):
-            changed[keyword] = [
-                change(part) if isinstance(part, Mapping) else part for part in changed[keyword]
-            ]
-    for keyword in _NAMED_SUBSCHEMAS:
-        if isinstance(changed.get(keyword), Mapping):
+    for keyword, value in schema.items():
+        if keyword in _ONE_SUBSCHEMA and isinstance(value, Mapping):
+            changed[keyword] = change(value)
+        elif keyword in _LISTS_OF_SUBSCHEMAS and isinstance(value, Sequence):
+            changed[keyword] = [change(part) if isinstance(part, Mapping) else part for part in value]
+        elif keyword in _NAMED_SUBSCHEMAS and isinstance(value, Mapping):
             changed[keyword] = {
-                name: change(part) if isinstance(part, Mapping) else part
-                for name, part in changed[keyword].items()
+                name: change(part) if isinstance(part, Mapping) else part for name, part in value.items()
             }
     return changed
 

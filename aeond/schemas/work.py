@@ -5,6 +5,7 @@ library that checks values has no such bound.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from typing import Any, Final
 
 from aeond.errors import InvalidInputError
@@ -18,23 +19,20 @@ MAX_LINKED: Final = 1_024  # parts of a schema with references
 SCHEMA_INVALID: Final = "SCHEMA_INVALID"
 
 # Which parts are evaluated for the value itself, which for every value below it, and which for one of these each.
-_FOR_ITSELF: Final = (
-    "allOf",
-    "anyOf",
-    "oneOf",
-    "not",
-    "if",
-    "then",
-    "else",
-    "dependentSchemas",
-    "dependencies",
+_FOR_ITSELF: Final = frozenset(
+    {"allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas", "dependencies"}
 )
-_FOR_ALL_BELOW: Final = (
-    *("patternProperties", "additionalProperties", "unevaluatedProperties", "propertyNames"),
-    *("additionalItems", "unevaluatedItems", "contains"),
+_FOR_ALL_BELOW: Final = frozenset(
+    {
+        *("patternProperties", "additionalProperties", "unevaluatedProperties", "propertyNames"),
+        *("additionalItems", "unevaluatedItems", "contains"),
+    }
 )
-_FOR_ONE_BELOW: Final = ("properties", "prefixItems", "items")
-_MAPS: Final = ("properties", "patternProperties", "dependentSchemas", "dependencies")  # from names to parts
+_FOR_BOTH: Final = _FOR_ITSELF | _FOR_ALL_BELOW
+_FOR_ONE_BELOW: Final = frozenset({"properties", "prefixItems", "items"})
+_MAPS: Final = frozenset(  # from names to parts
+    {"properties", "patternProperties", "dependentSchemas", "dependencies"}
+)
 _OTHER_REFERENCES: Final = ("$dynamicRef", "$recursiveRef")
 
 
@@ -77,7 +75,7 @@ class WorkBound:
         return counted[id(self._root)]
 
     def _in_tree(self, part: Schema) -> int:
-        itself = sum(map(self._in_tree, _parts_of(part, (*_FOR_ITSELF, *_FOR_ALL_BELOW))))
+        itself = sum(map(self._in_tree, _parts_of(part, _FOR_BOTH)))
         return 1 + itself + max(map(self._in_tree, _parts_of(part, _FOR_ONE_BELOW)), default=0)
 
     def _count(self, part: Schema, counted: dict[int, int], below: Mapping[int, int], deeper: int) -> int:
@@ -113,10 +111,11 @@ class WorkBound:
             raise invalid_schema(f"the reference {reference!r:.100} leads nowhere") from None
 
 
-def _parts_of(schema: Schema, keywords: Sequence[str]) -> Iterator[Schema]:
+def _parts_of(schema: Schema, keywords: AbstractSet[str]) -> Iterator[Schema]:
     """The schemas directly below these keywords."""
-    for keyword in keywords:
-        value = schema.get(keyword)
+    for keyword, value in schema.items():
+        if keyword not in keywords:
+            continue
         parts: Sequence[Any] = ()
         if isinstance(value, list | tuple):
             parts = value

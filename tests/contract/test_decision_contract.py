@@ -5,7 +5,6 @@ A model this small chooses badly. The tests check the form: every decision is on
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
-from pathlib import Path
 
 import anyio
 import pytest
@@ -25,9 +24,8 @@ from aeond.ports import LLMAdapter, TextSink
 from tests.support.engine import CONTEXT_LENGTH, SmallEngine, running_engine
 from tests.support.remote import remote
 from tests.support.strategy import grant, validator
-from tests.support.vllm import running_vllm
+from tests.support.vllm import TEMPLATE, RealVllm
 
-TEMPLATE = Path(__file__).parent.parent / "support" / "tool_template.jinja"
 DICE = ToolSpec(
     "dice",
     "Throws a dice.",
@@ -106,12 +104,10 @@ async def native_llama_cpp(
         yield running
 
 
-@pytest.fixture(scope="module")
-async def native_vllm(anyio_backend: str, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Subject]:
-    """vLLM with a parser for tool calls and a chat template that has them."""
-    folder = tmp_path_factory.mktemp("native")
-    async with running_vllm(folder, tool_parser="hermes", chat_template=TEMPLATE) as running:
-        yield Subject(native(running.llm), running.llm, running.is_idle)
+@pytest.fixture
+def native_vllm(vllm_engine: RealVllm) -> Subject:
+    """The same engine, asked for tool calls."""
+    return Subject(native(vllm_engine.llm), vllm_engine.llm, vllm_engine.is_idle)
 
 
 @pytest.fixture

@@ -30,6 +30,8 @@ from tests.support.repository import ROOT
 ENVIRONMENT = ROOT / ".venv-engine"
 PYTHON = ENVIRONMENT / "bin" / "python"
 CACHE = MODELS.parent / "engine"
+# With it a model that was trained for neither can be made to call tools.
+TEMPLATE = ROOT / "tests" / "support" / "tool_template.jinja"
 # Found with two cores that others use too.
 START_SECONDS = 900.0
 
@@ -131,9 +133,11 @@ async def running_vllm(folder: Path, **options: Any) -> AsyncIterator[RealVllm]:
 async def vllm_engine(
     anyio_backend: str, tmp_path_factory: pytest.TempPathFactory
 ) -> AsyncIterator[RealVllm]:
-    """The session's engine, ready to answer, and quick to come back when it is killed."""
+    """The session's engine, ready to answer, and quick to come back when it is killed. It has a parser for tool calls and a
+    chat template with tools, which change nothing for requests without tools."""
     folder = tmp_path_factory.mktemp("vllm")
-    async with running_vllm(folder, max_deaths=100, first_backoff_seconds=0.05) as running:
+    tools = {"tool_parser": "hermes", "chat_template": TEMPLATE}
+    async with running_vllm(folder, max_deaths=100, first_backoff_seconds=0.05, **tools) as running:
         await running.llm.generate(ask("Hello.", max_tokens=1))
         yield running
 

@@ -4,10 +4,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
+import anyio
 import pytest
 
-from tests.support.daemon_process import daemon_folder
+from tests.support.daemon_process import DaemonProcess, daemon_folder
+from tests.support.embedders import real_files
+from tests.support.engine import MODELS
 from tests.support.stages import Stage, staged
 
 
@@ -48,3 +52,27 @@ def own_stage(folder: Path, request: pytest.FixtureRequest) -> Iterator[Stage]:
 def stage(own_stage: Stage) -> Stage:
     """The daemon of the test, unless its module has another one."""
     return own_stage
+
+
+@pytest.fixture(scope="session")
+def small_model() -> Iterator[DaemonProcess]:
+    """A daemon with a small real model and the real embedding model, which does not run yet. Its state is kept for all modules: what
+    the model has read in one, which takes it half a minute, the next one finds on the disk."""
+    anyio.run(real_files().fetch)
+    model: dict[str, Any] = {
+        "engine": "llama_cpp",
+        "name": "smollm2-135m-instruct",
+        "models_dir": str(MODELS),
+        "script": "",
+        "context_tokens": 4096,
+        "yields_memory": False,  # the load of the machine is not checked here
+    }
+    with daemon_folder() as folder:
+        yield DaemonProcess(folder, {"model": model})
+
+
+@pytest.fixture(scope="module")
+def loading(small_model: DaemonProcess) -> Iterator[DaemonProcess]:
+    """This daemon, READY while its model still loads, or is even downloaded."""
+    with small_model as daemon:
+        yield daemon

@@ -5,12 +5,9 @@ from collections.abc import Iterator
 from operator import mul
 from typing import Any
 
-import anyio
 import pytest
 
-from tests.support.daemon_process import DaemonProcess, daemon_folder
-from tests.support.embedders import real_files
-from tests.support.engine import MODELS
+from tests.support.daemon_process import DaemonProcess
 from tests.support.openai_clients import LANGUAGES, ClientProgram, client_program, openai_facade
 
 pytestmark = [pytest.mark.model, pytest.mark.slow]
@@ -28,22 +25,9 @@ COLOUR = {
 
 
 @pytest.fixture(scope="module")
-def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def address(loading: DaemonProcess, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """A façade before a daemon whose language model still loads; its embedding model is there."""
-    anyio.run(real_files().fetch)
-    model: dict[str, Any] = {
-        "engine": "llama_cpp",
-        "name": MODEL,
-        "models_dir": str(MODELS),
-        "script": "",
-        "context_tokens": 4096,
-        "yields_memory": False,  # the load of the machine is not checked here
-    }
-    with (
-        daemon_folder() as folder,
-        DaemonProcess(folder, {"model": model}) as daemon,
-        openai_facade(str(daemon.socket), tmp_path_factory.mktemp("openai")) as address,
-    ):
+    with openai_facade(str(loading.socket), tmp_path_factory.mktemp("openai")) as address:
         yield address
 
 

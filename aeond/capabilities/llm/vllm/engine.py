@@ -88,6 +88,9 @@ class VllmProgram:
             "HF_HUB_OFFLINE": "1",
             "HF_HOME": str(self._cache / "hub"),
             "TOKENIZERS_PARALLELISM": "false",
+            # What a request is the first to need is compiled then: for the likeliest tokens some ten seconds on a CPU.
+            # By default it is kept below /tmp, which systemd empties with each service that has its own.
+            "TORCHINDUCTOR_CACHE_DIR": str(self._cache / "inductor"),
             "VLLM_CACHE_ROOT": str(self._cache),
             "VLLM_DO_NOT_TRACK": "1",
             "VLLM_MAX_STOP_STRINGS": str(MAX_STOPS),

@@ -74,6 +74,12 @@ def test_the_environment_is_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert not {"SECRET_TOKEN", "PYTHONPATH", "HOME"} & set(known)
 
 
+def test_what_torch_compiles_is_kept_with_the_engine(tmp_path: Path) -> None:
+    """Compiled code is below the engine's private cache, where the next start of the engine finds it."""
+    known = program(tmp_path).environment
+    assert Path(known["TORCHINDUCTOR_CACHE_DIR"]).is_relative_to(known["VLLM_CACHE_ROOT"])
+
+
 def test_one_core_is_left_to_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Unless threads are asked for, an engine without a GPU computes on all cores but one, which its workers share out; one
     with a GPU has what it likes."""

@@ -1,7 +1,7 @@
 import ast
 
 from aeond.server.statuses import _CODES
-from tests.support.repository import ROOT, markdown_rows, python_files, tree_of
+from tests.support.repository import ROOT, markdown_rows, nodes_of, python_files
 
 PAGE = ROOT / "docs" / "api.md"
 
@@ -22,7 +22,7 @@ def texts(*folders: str) -> set[str]:
     return {
         node.value
         for path in python_files(*folders)
-        for node in ast.walk(tree_of(path))
+        for node in nodes_of(path)
         if isinstance(node, ast.Constant) and isinstance(node.value, str)
     }
 
@@ -31,7 +31,7 @@ def reasons_given(*folders: str) -> set[str]:
     """Every reason that an error is raised with, or has by its class."""
     given: set[str] = set()
     for path in python_files(*folders):
-        for node in ast.walk(tree_of(path)):
+        for node in nodes_of(path):
             match node:
                 case ast.keyword(arg="reason", value=ast.Constant(value=str(reason))):
                     given.add(reason)

@@ -3,7 +3,7 @@
 import ast
 from pathlib import Path
 
-from tests.support.repository import ROOT, place, python_files, tree_of
+from tests.support.repository import ROOT, nodes_of, place, python_files
 
 # Where our own bugs and other people's code are turned into a recorded failure or an error id.
 BROAD_CATCHES = {
@@ -29,7 +29,7 @@ def names_in(node: ast.expr | None) -> set[str]:
 def broad_catches(path: Path) -> list[str]:
     """Each `except` or `suppress` that catches what it cannot name."""
     found = []
-    for node in ast.walk(tree_of(path)):
+    for node in nodes_of(path):
         if isinstance(node, ast.ExceptHandler):
             caught = names_in(node.type)
         elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith("suppress"):
@@ -65,6 +65,6 @@ def test_no_module_starts_a_process_with_code_between_fork_and_exec() -> None:
     assert [
         place(path, node.lineno)
         for path in python_files()
-        for node in ast.walk(tree_of(path))
+        for node in nodes_of(path)
         if isinstance(node, ast.keyword) and node.arg == "preexec_fn"
     ] == []

@@ -8,14 +8,14 @@ from importlib.metadata import packages_distributions
 from pathlib import Path
 
 from tests.support.dependencies import EXTRAS, canonical_name
-from tests.support.repository import ROOT, python_files, tree_of
+from tests.support.repository import ROOT, nodes_of, python_files
 
 
 def third_party_modules(paths: list[Path]) -> set[str]:
     """Every module outside the standard library and ourselves that the files name in an import."""
     names: set[str] = set()
     for path in paths:
-        for node in ast.walk(tree_of(path)):
+        for node in nodes_of(path):
             if isinstance(node, ast.Import):
                 names |= {alias.name for alias in node.names}
             elif isinstance(node, ast.ImportFrom) and node.module:

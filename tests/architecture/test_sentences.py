@@ -7,7 +7,7 @@ from collections import Counter
 
 import pytest
 
-from tests.support.repository import ROOT, every_test, python_files, tree_of
+from tests.support.repository import ROOT, every_test, nodes_of, python_files
 
 # Folder of tests -> folders of sources that it mirrors file for file.
 MIRRORED = ("aeond", "clients", "benchmarks")
@@ -61,7 +61,7 @@ def imported_by_tests() -> set[str]:
     names: set[str] = set()
     for path in python_files("tests"):
         if path.name.startswith("test_"):
-            for node in ast.walk(tree_of(path)):
+            for node in nodes_of(path):
                 if isinstance(node, ast.ImportFrom) and node.module:
                     names |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
     return names

@@ -10,11 +10,11 @@ import pytest
 from tests.support.repository import (
     ROOT,
     markdown_rows,
+    nodes_of,
     occurrences,
     place,
     python_files,
     text_files,
-    tree_of,
 )
 
 EMPTY_WORDS = {
@@ -65,7 +65,7 @@ def definitions() -> tuple[tuple[Path, int, str], ...]:
     return tuple(
         (path, node.lineno, node.name)
         for path in python_files("aeond", "clients")
-        for node in ast.walk(tree_of(path))
+        for node in nodes_of(path)
         if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
     )
 
@@ -84,7 +84,7 @@ def test_class_names_say_what_they_are() -> None:
     assert [
         f"{place(path, node.lineno)} {node.name}"
         for path in python_files("aeond", "clients")
-        for node in ast.walk(tree_of(path))
+        for node in nodes_of(path)
         if isinstance(node, ast.ClassDef) and EMPTY_WORDS & words_of(node.name)
     ] == []
 
@@ -94,7 +94,7 @@ def test_fields_use_our_words() -> None:
     assert [
         f"{place(path, node.lineno)} {node.target.id}"
         for path in python_files("aeond/domain")
-        for node in ast.walk(tree_of(path))
+        for node in nodes_of(path)
         if isinstance(node, ast.AnnAssign)
         if isinstance(node.target, ast.Name) and node.target.id in {"id", "status", "type_", "id_"}
     ] == []

@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-from tests.support.repository import GENERATED, ROOT, source_files, tree_of
+from tests.support.repository import GENERATED, ROOT, nodes_of, source_files
 
 Edges = dict[str, set[str]]
 
@@ -74,7 +74,7 @@ def _edges_between(nodes: set[str]) -> Edges:
 @cache
 def _imported(path: Path) -> frozenset[str]:
     names: set[str] = set()
-    for node in ast.walk(tree_of(path)):
+    for node in nodes_of(path):
         if isinstance(node, ast.ImportFrom) and node.module:
             names |= {f"{node.module}.{alias.name}" for alias in node.names}
         elif isinstance(node, ast.Import):

@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from tests.support.repository import GENERATED, ROOT, text_files, tree_of
+from tests.support.repository import GENERATED, ROOT, nodes_of, text_files
 
 # The start of a clause: after it, "what is" and "what was" are the subject of a sentence, not an indirect
 # question.
@@ -120,16 +120,16 @@ class Count(NamedTuple):
 
 def _python(path: Path) -> Iterator[Passage]:
     source = path.read_text(encoding="utf-8")
-    tree = tree_of(path)
+    nodes = nodes_of(path)
     docstrings = set()
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) and node.body:
             first = node.body[0]
             if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):
                 docstrings.add(first.value)
                 yield Passage(path, first.lineno, str(first.value.value))
     if not path.is_relative_to(ROOT / "tests"):  # strings in tests are their data
-        for node in ast.walk(tree):
+        for node in nodes:
             match node:
                 case ast.Constant(value=str(text)) if node not in docstrings and MESSAGE.search(text):
                     yield Passage(path, node.lineno, text)

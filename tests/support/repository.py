@@ -71,12 +71,22 @@ def _parsed(text: str, filename: str) -> ast.Module:
     return ast.parse(text, filename=filename)
 
 
+def nodes_of(path: Path) -> tuple[ast.AST, ...]:
+    """All nodes of the parsed file; not to be changed either."""
+    return _walked(tree_of(path))
+
+
+@cache
+def _walked(tree: ast.Module) -> tuple[ast.AST, ...]:
+    return tuple(ast.walk(tree))
+
+
 def every_test() -> Iterator[tuple[str, Function]]:
     """Every test as (where, definition)."""
     for path in python_files("tests"):
         if not path.name.startswith("test_"):
             continue
-        for node in ast.walk(tree_of(path)):
+        for node in nodes_of(path):
             if isinstance(node, Function) and node.name.startswith("test_"):
                 yield place(path, node.lineno), node
 

@@ -4,7 +4,7 @@ import ast
 import re
 
 from aeond.daemon.logs.message_ids import MESSAGE_IDS
-from tests.support.repository import ROOT, python_files, tree_of
+from tests.support.repository import ROOT, nodes_of, python_files
 
 CATALOGUE = ROOT / "systemd" / "aeond.catalog"
 
@@ -13,7 +13,7 @@ def kinds_in_code() -> set[str]:
     """Every kind that a record is given: `{"kind": "..."}`, or the first of what the story tells."""
     kinds = set()
     for path in python_files("aeond/daemon", "aeond/server", "aeond/service", "aeond/capabilities"):
-        for node in ast.walk(tree_of(path)):
+        for node in nodes_of(path):
             match node:
                 case ast.Dict(keys=[*keys], values=[*values]):
                     named = zip(keys, values, strict=True)

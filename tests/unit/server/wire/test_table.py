@@ -28,7 +28,7 @@ from aeond.server.wire.enums import number_by_name
 from aeond.server.wire.requests import FORMS
 from aeond.server.wire.table import KINDS, MAX_OUTPUT_BYTES, SHAPES, to_wire
 from tests.support.likeness import filled
-from tests.support.repository import ROOT, tree_of
+from tests.support.repository import ROOT, nodes_of
 
 CONTRACTS = (daemon_pb2, memory_pb2, models_pb2, policy_pb2, runs_pb2, sessions_pb2, tools_pb2)
 # Built where they are sent: a pair of values, and the frame of an event around its kind.
@@ -70,7 +70,7 @@ def test_every_field_that_is_received_is_checked() -> None:
     read = {
         node.attr if isinstance(node, ast.Attribute) else str(getattr(node, "value", ""))
         for path in (*(ROOT / "aeond/server/services").glob("*.py"), ROOT / "aeond/server/wire/requests.py")
-        for node in ast.walk(tree_of(path))
+        for node in nodes_of(path)
         if isinstance(node, ast.Attribute | ast.Constant)
     }
     missing = []

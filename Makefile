@@ -37,6 +37,9 @@ FAST := tests/unit tests/spec tests/replay tests/eval
 WORKERS := 3
 PARALLEL = --numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder
 
+# The files with tests of an engine. The collection of all files takes 6 s of a core or more, each time.
+ENGINE_TESTS = $(shell grep --recursive --extended-regexp --files-with-matches --include='test_*.py' 'mark\.(model|vllm)\b' tests | sort)
+
 # Each process of the desktop tests starts an X server, a bus and window managers of its own. The tests wait for a part of their
 # time, so there may be more processes than cores. docs/testing.md has the time that they need on two.
 DESKTOP_WORKERS := 3
@@ -100,10 +103,10 @@ check-page: $(READY) ## the tests of the web page in a headless browser, as part
 	@$(BIN)/python -m pytest $(HANG) tests/page -m "$(EVERYWHERE)" --junitxml .cache/check-page.xml
 
 check-llama: $(READY) ## the tests with llama.cpp and a small model, as part of `make check`
-	@$(BIN)/python -m pytest $(HANG) -m "$(EVERYWHERE) and model and not vllm" --junitxml .cache/check-llama.xml
+	@$(BIN)/python -m pytest $(HANG) $(ENGINE_TESTS) -m "$(EVERYWHERE) and model and not vllm" --junitxml .cache/check-llama.xml
 
 check-vllm: $(READY) ## the tests with vLLM and a small model, as part of `make check`
-	@$(BIN)/python -m pytest $(HANG) -m "$(EVERYWHERE) and vllm" --junitxml .cache/check-vllm.xml
+	@$(BIN)/python -m pytest $(HANG) $(ENGINE_TESTS) -m "$(EVERYWHERE) and vllm" --junitxml .cache/check-vllm.xml
 
 check-service: $(READY) ## the tests of the installed service under a real systemd, as part of `make check`
 	@PYTHON=$(SYSTEM_PYTHON) tests/system/run service -q

@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from tests.support.repository import ROOT
+from tests.support.repository import ROOT, occurrences, python_files
 
 PROMISED = (
     "setup", "demo", "run", "check", "test", "lint", "type", "arch", "proto", "bench", "eval", "accept", "nightly",
@@ -29,3 +29,10 @@ def test_every_target_of_the_makefile_is_in_help(help_text: str) -> None:
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8").replace("\\\n", " ")
     (names,) = re.findall(r"^\.PHONY: (.*)$", makefile, re.MULTILINE)
     assert [name for name in names.split() if f"make {name} " not in help_text] == []
+
+
+def test_only_files_of_tests_mark_tests_of_an_engine() -> None:
+    """Marks of engines are in the files of the tests, where the Makefile looks for what it runs with an engine."""
+    mark = re.compile(r"mark\.(model|vllm)\b")
+    others = [path for path in python_files("tests") if not path.name.startswith("test_")]
+    assert occurrences(mark, others) == []

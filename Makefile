@@ -44,6 +44,9 @@ ENGINE_TESTS = $(shell grep --recursive --extended-regexp --files-with-matches -
 # time, so there may be more processes than cores. docs/testing.md has the time that they need on two.
 DESKTOP_WORKERS := 3
 
+# Each process of the tests of the web page starts a browser, a daemon and page servers of its own, and waits for a part of its time.
+PAGE_WORKERS := 2
+
 # Destination of `make install`, and the Python to build on, which the service must be able to access.
 DESTDIR :=
 PREFIX := /usr/local
@@ -100,7 +103,7 @@ repeat: $(READY) ## run the tests of a folder several times and print a table of
 	@$(BIN)/python -m tests.support.repeated $(or $(TESTS),tests/desktop) $(or $(TIMES),20) $(DESKTOP_WORKERS)
 
 check-page: $(READY) ## the tests of the web page in a headless browser, as part of `make check`
-	@$(BIN)/python -m pytest $(HANG) tests/page -m "$(EVERYWHERE)" --junitxml .cache/check-page.xml
+	@$(BIN)/python -m pytest $(HANG) tests/page -m "$(EVERYWHERE)" --numprocesses $(PAGE_WORKERS) --dist loadfile --junitxml .cache/check-page.xml
 
 check-llama: $(READY) ## the tests with llama.cpp and a small model, as part of `make check`
 	@$(BIN)/python -m pytest $(HANG) $(ENGINE_TESTS) -m "$(EVERYWHERE) and model and not vllm" --junitxml .cache/check-llama.xml

@@ -1,5 +1,6 @@
 """A browser for all tests of this folder, a daemon with a scripted model, and the page in a tab."""
 
+import fcntl
 import json
 import shutil
 import signal
@@ -61,11 +62,14 @@ def axe() -> str:
     folder = ROOT / ".cache" / "page-tests"
     folder.mkdir(parents=True, exist_ok=True)
     lock = Path(__file__).with_name("package-lock.json")
-    if not (folder / lock.name).exists() or (folder / lock.name).read_bytes() != lock.read_bytes():
-        shutil.copy(Path(__file__).with_name("package.json"), folder)
-        quiet = ("--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error")
-        shutil.copy(lock, folder)
-        subprocess.run(["npm", "ci", *quiet], cwd=folder, check=True, timeout=240)
+    # Another process of the same tests waits for the installation, and finds nothing left to do.
+    with (folder / "installing").open("w") as installing:
+        fcntl.flock(installing, fcntl.LOCK_EX)
+        if not (folder / lock.name).exists() or (folder / lock.name).read_bytes() != lock.read_bytes():
+            shutil.copy(Path(__file__).with_name("package.json"), folder)
+            quiet = ("--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error")
+            shutil.copy(lock, folder)
+            subprocess.run(["npm", "ci", *quiet], cwd=folder, check=True, timeout=240)
     return (folder / "node_modules" / "axe-core" / "axe.min.js").read_text(encoding="utf-8")
 
 

@@ -11,13 +11,16 @@ from aeond_client.events import (
     ChildRunStarted,
     InputRequested,
     PlanAdopted,
+    PolicyDecided,
+    ReferencesResolved,
     RunCreated,
     RunStarted,
     RunSuspended,
+    StepEnded,
     StepStarted,
 )
 from aeond_client.records.judgements import ApprovalRequest, CallPreview, Question
-from aeond_client.records.runs import Plan, PlanStep
+from aeond_client.records.runs import Plan, PlanStep, StepState
 from aeond_client.records.tools import ToolCall
 from tests.page.conftest import Tab
 from tests.support.effect_cases import EFFECT_CASES
@@ -271,3 +274,33 @@ def test_many_long_options_can_be_read_and_chosen(page: Any, states: StatesClien
     page.keyboard.press("Enter")
     page.locator(".card").wait_for(state="detached")
     assert [given["answer"] for given in sent(states)] == [options[-1]]
+
+
+def test_an_approval_names_what_its_run_has_read(page: Any, states: StatesClient) -> None:
+    """The card names the untrusted sources of the request, of the session, of an output and of a decision of the policy; those of the
+    run whose approval it is, and of no other.
+    """
+    decided = PolicyDecided("s1", "ask", adds=("file:/b",))
+    read: list[Item] = [
+        ReferencesResolved("x", "x", taint=("mail",)),
+        StepEnded("s0", StepState.SUCCEEDED, taint=("file:/a",)),
+        decided,
+    ]
+    asked: list[Item] = [
+        RunStarted(),
+        *read,
+        PlanAdopted(Plan("", (WORK,))),
+        StepStarted(WORK),
+        approval("first"),
+    ]
+    states.kinds = {
+        "root": [RunCreated("untrusted", taint=("host:a.example:443",)), *asked],
+        "other": below({"first": approval("first"), "second": decided}),
+    }
+    show(page, "root")
+    page.get_by_text(
+        "This run has read untrusted data: host:a.example:443, mail, file:/a, file:/b."
+    ).wait_for()
+    show(page, "other")
+    page.get_by_role("heading", name="Use the tool send?").wait_for()
+    assert page.get_by_text("This run has read untrusted data").count() == 0

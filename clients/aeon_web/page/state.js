@@ -49,6 +49,7 @@ export class RunView {
       this.events.push(event);
     }
     this.runs.set(event.run_id, run);
+    run.taint = [...new Set([...run.taint, ...(event.data.taint ?? []), ...(event.data.adds ?? [])])];
     FOLDS[event.kind]?.(run, event.data, event.time || Date.now() / 1000);
     return true;
   }
@@ -175,7 +176,6 @@ const FOLDS = {
   step_repaired: (run, data) => change(run, data.step.step_id, data.step),
   step_ended(run, data) {
     run.toolCalls += data.used?.tool_calls ?? 0;
-    run.taint = [...new Set([...run.taint, ...(data.taint ?? [])])];
     run.questions = without(run.questions, "step_id", data.step_id);
     change(run, data.step_id, {
       state: data.state, output: data.output, error: data.error, effects: data.effects, seconds: data.duration_seconds, activity: "", text: "",

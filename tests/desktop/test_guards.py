@@ -16,9 +16,9 @@ from aeon_popup.state.session import SessionView
 from aeon_popup.ui import cards
 from aeon_popup.ui.cards import ApprovalCard, DecisionCard, QuestionCard
 from aeon_popup.ui.popup import Popup
-from aeond_client.events import ApprovalRequested, InputAnswered, InputRequested
+from aeond_client.events import ApprovalRequested, InputAnswered, InputRequested, StepEnded
 from aeond_client.records.judgements import ApprovalRequest, CallPreview, Question
-from aeond_client.records.runs import Resolution
+from aeond_client.records.runs import Resolution, StepState
 from aeond_client.records.tools import ToolCall
 from tests.support.noted_calls import NotedCalls
 from tests.support.popup_states import folded, received, states
@@ -181,6 +181,22 @@ def test_an_approval_says_what_would_happen_and_why_it_is_asked(popup: Popup) ->
     assert card.accessibleName() == "Approval: Delete /home/x?"
     assert card.reason.text() == card.accessibleDescription() == "Why this is asked: no rule"
     assert card.reason.isVisible()
+
+
+def test_an_approval_says_which_untrusted_data_the_run_has_read(popup: Popup) -> None:
+    """The card names the untrusted sources, each on one line and of limited length, also one that is read while the card is shown;
+    without any, the card has no such line."""
+    card = shown_approval(popup, ToolCall("rm", {"path": "x"}), previews=(CallPreview(source="/home/x"),))
+    assert not card.untrusted.isVisible()
+    request = ApprovalRequest("a1", ("s3",), (ToolCall("rm", {"path": "x"}),), "digest", "no rule")
+    read = StepEnded("s2", StepState.SUCCEEDED, taint=("host:a.example:443", "x\n\x1b" + "y" * 200))
+    popup.show_view(folded(received(ApprovalRequested(request, "s3"), read, first=40), states()["running"]))
+    (card,) = [one for one in [popup.body.card] if isinstance(one, ApprovalCard)]
+    assert card.untrusted.isVisible()
+    words = card.untrusted.text().replace("\u200b", "")
+    assert words.startswith("This run has read untrusted data: host:a.example:443, x \\x1byyy")
+    assert len(words) < 200
+    assert "host:a.example:443" in card.accessibleDescription()
 
 
 def test_an_approval_of_several_calls_says_what_each_would_do(popup: Popup) -> None:

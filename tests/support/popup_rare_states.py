@@ -133,9 +133,13 @@ def _waiting() -> dict[str, SessionView]:
     ]
     held = [*planned(3), StepStarted(STEPS[3]), StepStarted(STEPS[4])]
     crashed = RunSuspended("repeated_crashes", "the daemon crashed 3 times during this run")
+    page = "host:flights.example.org:443"
+    read = StepEnded(
+        "s3", StepState.SUCCEEDED, output="ok", taint=("file:/home/ada/desk/Downloads/visa.pdf", page)
+    )
     started = ChildRunStarted("s3", CHILD, "research", "Find a hotel")
     return {
-        "approval-several": folded([*sent(), *received(*held, ApprovalRequested(several, "s4"))]),
+        "approval-several": folded([*sent(), *received(*held, read, ApprovalRequested(several, "s4"))]),
         "suspended": folded([*sent(), *received(*planned(2), StepStarted(STEPS[2]), crashed)]),
         "child-asks": folded([*sent(), *received(*planned(2), StepStarted(STEPS[2]), started), *child]),
     }

@@ -145,11 +145,11 @@ def show_approval(context: click.Context, /, run_id: str, approval_id: str, as_j
     from aeon_cli.runs.approvals import lines_to_decide
 
     with connect(context) as client:
-        run_id, approval = _approval_named(client, run_id, approval_id)
+        run, approval = _approval_named(client, run_id, approval_id)
     if as_json:
         print_json(approval)
     else:
-        print("\n".join(lines_to_decide(run_id, approval)))
+        print("\n".join(lines_to_decide(run, approval)))
 
 
 @approvals.command("allow")
@@ -205,15 +205,17 @@ def _decide(
     as_json: bool,
 ) -> None:
     with connect(context) as client:
-        run_id, approval = _approval_named(client, run_id, approval_id)
-        run = client.decide_approval(run_id, approval.approval_id, digest or approval.digest, approved, scope)
+        asking, approval = _approval_named(client, run_id, approval_id)
+        run = client.decide_approval(
+            asking.run_id, approval.approval_id, digest or approval.digest, approved, scope
+        )
     if as_json:
         print_json(run)
     else:
         print(f"{'Allowed' if approved else 'Denied'}. The run is {run.state.replace('_', ' ')}.")
 
 
-def _approval_named(client: "Client", name: str, approval_id: str) -> "tuple[str, ApprovalRequest]":
+def _approval_named(client: "Client", name: str, approval_id: str) -> "tuple[Run, ApprovalRequest]":
     from aeond_client.errors import WrongStateError
     from aeond_client.records.runs import RunState
 
@@ -228,7 +230,7 @@ def _approval_named(client: "Client", name: str, approval_id: str) -> "tuple[str
     if not found:
         which = f"approval {approval_id!r}" if approval_id else "approval"
         raise WrongStateError(f"Run {run.run_id} waits for no {which}.", reason="NOTHING_TO_DECIDE")
-    return run.run_id, found[0]
+    return run, found[0]
 
 
 COMMANDS = {60: answer, 65: approvals}

@@ -18,7 +18,7 @@ from aeon_cli.editor.updates import call_id
 from aeon_cli.runs.approvals import lines_of
 from aeon_cli.text.titles import counted
 from aeond_client.records.judgements import ApprovalRequest, Question
-from aeond_client.records.runs import Resolution, Step
+from aeond_client.records.runs import Resolution, Run, Step
 
 DENY = "deny"
 _DECISIONS = {
@@ -44,9 +44,9 @@ def options_of(approval: ApprovalRequest) -> list[PermissionOption]:
     return [*offered, PermissionOption(option_id=DENY, name="Deny", kind="reject_once")]
 
 
-def shown_approval(run_id: str, approval: ApprovalRequest, folder: Path) -> ToolCallUpdate:
+def shown_approval(run: Run, approval: ApprovalRequest, folder: Path) -> ToolCallUpdate:
     """Exactly what would be done: the calls with their arguments, and the changes of files."""
-    text = tool_content(text_block("\n".join(lines_of(approval, time.time()))))
+    text = tool_content(text_block("\n".join(lines_of(approval, time.time(), run.taint))))
     diffs: list[FileEditToolCallContent] = []
     for preview in approval.previews:
         path = path_in(folder, preview.target)
@@ -56,7 +56,7 @@ def shown_approval(run_id: str, approval: ApprovalRequest, folder: Path) -> Tool
     title = f"{tools}: {counted(len(approval.calls), 'call')} to approve"
     step_id = approval.step_ids[0] if approval.step_ids else approval.approval_id
     return ToolCallUpdate(
-        tool_call_id=call_id(run_id, step_id), title=title, status="pending", content=[*diffs, text]
+        tool_call_id=call_id(run.run_id, step_id), title=title, status="pending", content=[*diffs, text]
     )
 
 

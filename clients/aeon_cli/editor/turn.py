@@ -153,7 +153,7 @@ class Turn:
         if all(one.approval_id != approval.approval_id for one in run.approvals):
             return
         options = permissions.options_of(approval)
-        choice = await self._permission(permissions.shown_approval(run_id, approval, self._folder), options)
+        choice = await self._permission(permissions.shown_approval(run, approval, self._folder), options)
         approved = choice not in {"", permissions.DENY}
         await self._settled(
             self._client.decide_approval(

@@ -2,11 +2,12 @@
 
 import sys
 import time
+from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from aeon_cli.runs.questions import converse
-from aeon_cli.text.calls import call_lines
+from aeon_cli.text.calls import call_lines, untrusted_sentence
 from aeon_cli.text.printable import one_line
 from aeon_cli.text.titles import counted, duration_in_words
 from aeond_client.records.judgements import ApprovalRequest, CallPreview
@@ -18,12 +19,15 @@ if TYPE_CHECKING:
 _YES = {"y": "once", "yes": "once", "once": "once", "run": "run", "folder": "folder", "host": "host"}
 
 
-def lines_of(approval: ApprovalRequest, now: float) -> list[str]:
-    """The calls with their arguments and what they would do, and how they may be allowed."""
+def lines_of(approval: ApprovalRequest, now: float, taint: Sequence[str]) -> list[str]:
+    """The calls with their arguments and what they would do, and how they may be allowed. `taint` has the untrusted sources that
+    the run has read.
+    """
     several = counted(len(approval.calls), "call")
     needs = "needs" if len(approval.calls) == 1 else "need"
     why = f": {one_line(approval.message)}" if approval.message else ""
     lines = [f"! {several} {needs} your approval{why}"]
+    lines += [f"  {read}" for read in [untrusted_sentence(taint)] if read]
     previews = approval.previews or (CallPreview(),) * len(approval.calls)
     for number, (step_id, call, preview) in enumerate(
         zip(approval.step_ids, approval.calls, previews, strict=True), start=1
@@ -37,22 +41,23 @@ def lines_of(approval: ApprovalRequest, now: float) -> list[str]:
     return lines
 
 
-def lines_to_decide(run_id: str, approval: ApprovalRequest) -> list[str]:
+def lines_to_decide(run: "Run", approval: ApprovalRequest) -> list[str]:
     """The same, with the commands that decide it."""
     scope = f" [--scope {'|'.join(approval.scopes)}]" if len(approval.scopes) > 1 else ""
     return [
-        *lines_of(approval, time.time()),
-        f"  allow:  aeonctl approvals allow {run_id} {approval.approval_id}{scope}",
-        f"  deny:   aeonctl approvals deny {run_id} {approval.approval_id}",
+        *lines_of(approval, time.time(), run.taint),
+        f"  allow:  aeonctl approvals allow {run.run_id} {approval.approval_id}{scope}",
+        f"  deny:   aeonctl approvals deny {run.run_id} {approval.approval_id}",
     ]
 
 
-def ask_approval(client: "Client", run_id: str, approval: ApprovalRequest, patience_seconds: float) -> bool:
+def ask_approval(client: "Client", run: "Run", approval: ApprovalRequest, patience_seconds: float) -> bool:
     """Asks until the approval is decided, here or by another client; a plain Enter denies. Returns False if the
     user leaves it open (end of input). Input typed before the calls were shown is discarded.
     """
-    print("\n".join(lines_of(approval, time.time())), file=sys.stderr)
+    print("\n".join(lines_of(approval, time.time(), run.taint)), file=sys.stderr)
     _discard_typed()
+    run_id = run.run_id
 
     def take(text: str) -> Any:
         word = text.lower()

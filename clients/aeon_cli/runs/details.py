@@ -62,7 +62,7 @@ def print_run(run: Run, below: Sequence[RunSummary] = ()) -> None:
         print("\n".join(lines_to_answer(run.run_id, question)))
     for approval in run.approvals:
         print()
-        print("\n".join(lines_to_decide(run.run_id, approval)))
+        print("\n".join(lines_to_decide(run, approval)))
     if run.answer is not None:
         print(f"\n{printable(run.answer.text).rstrip()}")
         for note in run.answer.notes:

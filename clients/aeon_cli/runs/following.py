@@ -95,7 +95,7 @@ def _shown_to_its_end(client: "Client", run_id: str, how: Showing) -> Exit:
 
     def ask(run: Run, asked: Question | ApprovalRequest) -> bool:
         if isinstance(asked, ApprovalRequest):
-            return approvals.ask_approval(client, run.run_id, asked, how.patience_seconds)
+            return approvals.ask_approval(client, run, asked, how.patience_seconds)
         return ask_person(client, run.run_id, asked, how.patience_seconds)
 
     asks = can_ask() and not silent
@@ -195,7 +195,7 @@ def _say_what_it_waits_for(run: Run) -> list[str]:
     for question in run.questions:
         words += [*lines_of(question, time.time()), f"  answer:      {how_to_answer(run.run_id, question)}"]
     for approval in run.approvals:
-        words += approvals.lines_to_decide(run.run_id, approval)
+        words += approvals.lines_to_decide(run, approval)
     if not run.questions and not run.approvals:
         why = run.suspend_reason.replace("_", " ")
         words.append(f"  decide:      aeonctl decide {run.run_id} retry|done|abort ({why})")

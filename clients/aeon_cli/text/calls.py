@@ -1,6 +1,6 @@
 """A tool call as text: its effect as a sentence, and lines with its arguments and what it would do."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from aeon_cli.text.printable import json_line, one_line, printable, shortened
 from aeon_cli.text.titles import counted
@@ -11,6 +11,7 @@ from aeond_client.records.tools import ToolCall
 QUOTED = "     | "
 _SHORT_CHARS = 200
 _COMMAND_CHARS = 120
+_SOURCE_CHARS = 100
 
 
 def previewed(approval: ApprovalRequest) -> list[tuple[ToolCall, CallPreview]]:
@@ -28,6 +29,14 @@ def approval_heading(approval: ApprovalRequest) -> str:
     """What a person decides about: the effect of the call, or the number of the calls."""
     sentences = effect_sentences(approval)
     return f"{sentences[0]}?" if len(sentences) == 1 else f"Allow {counted(len(sentences), 'call')}?"
+
+
+def untrusted_sentence(taint: Sequence[str]) -> str:
+    """The untrusted sources that a run has read, as a sentence on one line; "" if there are none."""
+    if not taint:
+        return ""
+    sources = ", ".join(shortened(one_line(source), _SOURCE_CHARS) for source in taint)
+    return f"This run has read untrusted data: {sources}."
 
 
 def _effect_sentence(call: ToolCall, preview: CallPreview) -> str:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from aeon_cli.text.calls import approval_heading, effect_sentences
+from aeon_cli.text.calls import approval_heading, effect_sentences, untrusted_sentence
 from aeon_cli.text.printable import json_line, one_line, shortened
 from aeon_cli.text.titles import effect_in_words
 from aeon_popup.state.happenings import Approval, HotkeySet
@@ -106,6 +106,8 @@ def _approval(run: RunView, approval: Approval) -> Notice:
     lines = exact if whole else [*effects, "Open the window to see what would happen."]
     if asked.message:
         lines = [*lines, shortened(f"Why this is asked: {one_line(asked.message)}", _BODY)]
+    if read := untrusted_sentence(run.taint):
+        lines = [*lines, shortened(read, _BODY)]
     deny, approve = (f"deny:{approval.subject}", "Deny"), (f"approve:{approval.subject}", "Approve")
     actions = (deny, approve) if whole else (deny,)
     summary = shortened(approval_heading(asked), _SUMMARY)

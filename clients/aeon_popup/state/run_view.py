@@ -21,7 +21,9 @@ from aeond_client.events import (
     InputRequested,
     PlanAdopted,
     PlanRefined,
+    PolicyDecided,
     Progress,
+    ReferencesResolved,
     RunCreated,
     RunEnded,
     StepEnded,
@@ -34,6 +36,8 @@ from aeond_client.records.tools import RecordedEffect
 
 # The tool whose call is a question to a person.
 _ASKING = "request_user_input"
+# Untrusted sources that are kept for a run: the daemon keeps no more.
+_MOST_SOURCES = 16
 _OVER = {StepState.SUCCEEDED, StepState.FAILED, StepState.INVALID, StepState.SKIPPED}
 
 
@@ -73,7 +77,8 @@ class RunView:
     what was typed for a question so far, by the run that asked and the question. `effects` are the changes of the steps
     that have ended. Events up to `past_seq` happened before the popup was started, or in the run that this one continues. `below`
     is the key of the run below which the request was written. `continues` is the id of the run whose events this one has copied, and `retry_key` the request id under
-    which this one may have been continued already. `starts` has the start of each step.
+    which this one may have been continued already. `starts` has the start of each step. `taints` has the untrusted sources that the run and each run below
+    it have read, by run id.
     """
 
     key: str
@@ -94,6 +99,7 @@ class RunView:
     continues: str = ""
     retry_key: str = ""
     starts: Mapping[str, Start] = field(default_factory=dict)
+    taints: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     past_seq: int = 0
     stopping: bool = False
     undoing: bool = False
@@ -190,6 +196,11 @@ class RunView:
         below = {self.parents.get(one.run_id, "") for one in self._asked}
         return frozenset(own | held | below)
 
+    @property
+    def taint(self) -> tuple[str, ...]:
+        """The untrusted sources that the run whose approval is shown has read."""
+        return self.taints.get(self.approvals[0].run_id, ()) if self.approvals else ()
+
     def reply_to(self, asked: Asked) -> str:
         """What the user has typed for a question and not sent."""
         return self.replies.get((asked.run_id, asked.question.question_id), "")
@@ -214,10 +225,24 @@ class RunView:
         if event.seq and event.seq <= self.seqs.get(event.run_id, 0):
             return self
         seqs = self.seqs | {event.run_id: event.seq} if event.seq else self.seqs
-        seen = replace(self, seqs=seqs)
+        seen = replace(self, seqs=seqs, taints=_with_taint(self.taints, event))
         run_id = self.run_id or event.run_id
         after = _own(seen, event, now) if event.run_id == run_id else _below(seen, event, now)
         return replace(after, sent=after.sent.intersection(after.subjects)) if after.sent else after
+
+
+def _with_taint(taints: Mapping[str, tuple[str, ...]], event: Event) -> Mapping[str, tuple[str, ...]]:
+    match event.kind:
+        case RunCreated(taint=read) | ReferencesResolved(taint=read) | StepEnded(taint=read):
+            pass
+        case PolicyDecided(adds=read):
+            pass
+        case _:
+            return taints
+    if not read:
+        return taints
+    known = taints.get(event.run_id, ())
+    return {**taints, event.run_id: tuple(sorted({*known, *read})[:_MOST_SOURCES])}
 
 
 def _own(run: RunView, event: Event, now: float) -> RunView:

@@ -2,13 +2,20 @@
 
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetrics, QKeyEvent, QSyntaxHighlighter, QTextDocument
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QLineEdit, QPlainTextEdit, QPushButton, QVBoxLayout
 
-from aeon_cli.text.calls import QUOTED, approval_heading, call_lines, effect_sentences, previewed
+from aeon_cli.text.calls import (
+    QUOTED,
+    approval_heading,
+    call_lines,
+    effect_sentences,
+    previewed,
+    untrusted_sentence,
+)
 from aeon_cli.text.printable import one_line, printable, shown_value
 from aeon_cli.text.titles import duration_in_words
 from aeon_popup.actions import Actions
@@ -175,11 +182,11 @@ class QuestionCard(Card):
 
 
 class ApprovalCard(Card):
-    """What calls would do, why that is asked, and their exact arguments. Deny has the focus, plain Enter never allows, and
+    """What calls would do, why that is asked, the untrusted sources that the run has read (`taint`), and the exact arguments. Deny has the focus, plain Enter never allows, and
     keys are ignored at first.
     """
 
-    def __init__(self, approval: Approval, actions: Actions, palette: Palette) -> None:
+    def __init__(self, approval: Approval, taint: Sequence[str], actions: Actions, palette: Palette) -> None:
         super().__init__(urgent=True)
         self.approval = approval
         self._actions = actions
@@ -193,6 +200,11 @@ class ApprovalCard(Card):
             self.reason.setText(breakable(why))
             self.reason.show()
             self.setAccessibleDescription(why)
+        self.untrusted = self.small_print()
+        if read := untrusted_sentence(taint):
+            self.untrusted.setText(breakable(read))
+            self.untrusted.show()
+            self.setAccessibleDescription("\n".join(filter(None, (self.accessibleDescription(), read))))
         shown = scrolled(text_of(asked), "The calls, and what they would do")
         self.differences = Differences(shown.document(), palette)
         self.box.addWidget(shown)
@@ -326,7 +338,7 @@ def card_of(run: RunView, actions: Actions, palette: Palette) -> AnyCard | None:
     if run.ended:
         return None
     if run.approvals:
-        return ApprovalCard(run.approvals[0], actions, palette)
+        return ApprovalCard(run.approvals[0], run.taint, actions, palette)
     if run.questions:
         return QuestionCard(run.questions[0], actions, run.reply_to(run.questions[0]))
     return DecisionCard(run, actions) if run.needs_person else None
@@ -334,7 +346,7 @@ def card_of(run: RunView, actions: Actions, palette: Palette) -> AnyCard | None:
 
 def identity_of(run: RunView) -> str:
     """Identifies the card that a run needs, with everything that the user decides about; "" if it needs none."""
-    return f"{run.stage}/{run.subject}" if run.needs_person else ""
+    return "/".join((run.stage, run.subject, *run.taint)) if run.needs_person else ""
 
 
 def value_of(question: Question, text: str) -> object:

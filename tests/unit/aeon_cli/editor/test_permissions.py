@@ -14,7 +14,7 @@ from aeon_cli.editor.permissions import (
     shown_question,
 )
 from aeond_client.records.judgements import ApprovalRequest, CallPreview, Question
-from aeond_client.records.runs import PlanStep, Step, StepState
+from aeond_client.records.runs import PlanStep, Run, RunState, Step, StepState
 from aeond_client.records.tools import ToolCall
 
 WRITE = ToolCall("write_file", {"path": "a.txt", "content": "new"})
@@ -42,12 +42,14 @@ def test_only_offered_scopes_can_be_allowed() -> None:
 
 
 def test_an_approval_shows_calls_and_changes() -> None:
-    """The request has the difference of the file and every argument of the call."""
-    shown = shown_approval("r1", APPROVAL, Path("/srv/w"))
+    """The request has the difference of the file, every argument of the call, and the untrusted sources of the run."""
+    run = Run("r1", RunState.AWAITING_INPUT, "a request", taint=("host:example.org:443",))
+    shown = shown_approval(run, APPROVAL, Path("/srv/w"))
     diff, text = shown.content or []
     assert isinstance(diff, FileEditToolCallContent)
     assert (diff.path, diff.old_text, diff.new_text) == ("/srv/w/a.txt", "old", "new")
     assert "write_file, step s1" in str(text)
+    assert "This run has read untrusted data: host:example.org:443." in str(text)
     assert (shown.tool_call_id, shown.status) == ("r1:s1", "pending")
 
 

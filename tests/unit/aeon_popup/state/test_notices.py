@@ -92,6 +92,16 @@ def test_an_approval_is_notified_with_its_effect_and_the_reason() -> None:
     assert notice.body == 'send {"to": "Ada  Lovelace"}\nWhy this is asked: no rule'
 
 
+def test_an_approval_is_notified_with_the_untrusted_sources() -> None:
+    """The notification of an approval names the untrusted sources that the run has read, on one line of limited length."""
+    run = replace(run_of(states()["approval"]), taints={RUN: ("host:a.example:443", "x\ny" * 400)})
+    notice = notice_of(None, run)
+    assert notice is not None
+    last = notice.body.splitlines()[-1]
+    assert last.startswith("This run has read untrusted data: host:a.example:443, x yx y")
+    assert len(last) <= 300
+
+
 def test_a_notification_of_several_calls_says_what_each_would_do() -> None:
     """Each call has its own sentence, above its arguments, or alone where the notification cannot show these."""
     calls = (ToolCall("rm", {"path": "x.md"}), ToolCall("send", {}))

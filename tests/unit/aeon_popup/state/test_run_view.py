@@ -16,6 +16,8 @@ from aeond_client.events import (
     InputAnswered,
     InputRequested,
     PlanAdopted,
+    PolicyDecided,
+    ReferencesResolved,
     RunCreated,
     RunEnded,
     RunStarted,
@@ -174,3 +176,20 @@ def test_changes_of_a_run_without_an_answer_can_be_undone(state: RunState) -> No
     run = folded(numbered(*at_work, RunEnded(state)))
     assert (run.changes, run.undoable) == (EFFECTS, True)
     assert not folded(numbered(*planned(4), RunEnded(state))).undoable
+
+
+def test_an_approval_has_the_untrusted_sources_of_its_run() -> None:
+    """All sources that the run of the shown approval has read count, and those of no other run."""
+    read: list[EventKind] = [
+        RunCreated(TEXT, taint=("mail",)),
+        ReferencesResolved(TEXT, TEXT, taint=("host:a.example:443",)),
+        StepEnded("s1", StepState.SUCCEEDED, taint=("file:/b", "mail")),
+        PolicyDecided("s2", "ask", adds=("file:/a",)),
+    ]
+    sources = ("file:/a", "file:/b", "host:a.example:443", "mail")
+    own = ApprovalRequested(ApprovalRequest("a1", ("s2",), (), "d"), "s2")
+    run = folded(numbered(*read))
+    assert run.taint == ()
+    assert folded([Event(RUN, 5, 5.0, 0.0, own)], run).taint == sources
+    assert folded(numbered(own, run_id=CHILD), run).taint == ()
+    assert folded(numbered(*read, own, run_id=CHILD), folded(numbered(RunStarted()))).taint == sources

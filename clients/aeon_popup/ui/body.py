@@ -315,9 +315,9 @@ class Footer(QHBoxLayout):
         if words != self.meta.text():
             self.meta.setText(words)
 
-    def show_view(self, view: SessionView, *, history: bool) -> None:
+    def show_view(self, view: SessionView, listed: int | None) -> None:
         self.show_time(view)
-        offers = offered(view, history=history)
+        offers = offered(view, listed)
         if offers == self._offers:
             return
         self._offers = offers

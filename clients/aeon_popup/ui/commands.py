@@ -138,11 +138,13 @@ class ReleasedKey:
 Offer = tuple[Command, str]
 
 
-def offered(view: SessionView, *, history: bool = False) -> list[Offer]:
-    """The commands in the footer, each with its words at this stage."""
+def offered(view: SessionView, listed: int | None = None) -> list[Offer]:
+    """The commands in the footer, each with its words at this stage. `listed` is the number of recent runs in the list of the history;
+    None while it is not shown.
+    """
     run = view.shown
-    if history:
-        return [*([(Command.SEND, "Open")] if view.history else []), (Command.HIDE, "Back")]
+    if listed is not None:
+        return [*([(Command.SEND, "Open")] if listed else []), (Command.HIDE, "Back")]
     hide = (Command.HIDE, "Back" if view.writing and run is not None else "Hide")
     if view.writing and view.stage is not Stage.UNAVAILABLE:
         # Up moves the cursor in a text.

@@ -109,11 +109,11 @@ class Popup(Window):
             self._stage = stage
             self._trace("stage", stage=view.stage.value, run=run.run_id if run else "")
         self._header.show_view(view, p, history=self._history_shown)
-        self.footer.show_view(view, history=self._history_shown)
         if self._history_shown:
             self.body.show_history(view, self.prompt.toPlainText(), p)
         else:
             self.body.show_run(view, p, details=self._details, keys=self._keys_shown)
+        self.footer.show_view(view, self.body.history.count() if self._history_shown else None)
         self.prompt.describe(self.body.history.spoken if self._history_shown else "")
         self.setAccessibleName(wording.spoken(view))
         self._fit()

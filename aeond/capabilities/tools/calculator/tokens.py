@@ -2,7 +2,8 @@
 
 Numbers may have groups of thousands and a decimal point or comma, as long as one reading is possible: a comma before
 exactly three digits is refused, a single point is always the decimal point. Between the arguments of a function a
-comma separates; a text with semicolons uses those, and its commas are decimal.
+comma separates; a text with semicolons uses those, and its commas are decimal. Arguments with blanks in which a
+comma without one may be decimal, as in sum(1,5, 2,5), are refused.
 """
 
 import re
@@ -54,7 +55,12 @@ _TOKEN: Final = (
 _OUTSIDE: Final = re.compile(_TOKEN % _NUMBER, re.ASCII)
 _AMONG_ARGUMENTS: Final = re.compile(_TOKEN % _NUMBER.replace("[.,]", "[.]"), re.ASCII)
 _AMBIGUOUS: Final = re.compile(r"[1-9]\d{0,2},\d{3}")
-_GROUPED: Final = re.compile(r"(?<![\d.,])[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?(?![\d,])")
+_GROUPED: Final = r"[1-9]\d{0,2}(?:,\d{3})+"
+_WITH_POINT: Final = re.compile(rf"(?<![\d.,]){_GROUPED}\.\d+(?![\d,])")
+# What may be one number among arguments: 1,5 or 1,234,567.8 or 1.234,5; 2026,3,10 is none.
+_ONE_NUMBER: Final = re.compile(
+    rf"(?<![\d.,])(?:\d+,\d+|{_GROUPED}(?:\.\d+)?|\d{{1,3}}(?:\.\d{{3}})+,\d+)(?![\d.]|,\d)"
+)
 
 
 @frozen
@@ -102,8 +108,8 @@ def _tokens(text: str) -> Iterator[Token]:
         found = match[kind]
         if found in ("(", "["):
             calls.append(before == "name" or found == "[")
-            if calls[-1] and ";" not in text:
-                _check_commas(text[match.end() :].partition(")")[0])
+            if calls.count(True) == 1 and calls[-1] and ";" not in text:
+                _check_commas(_inside(text, match.end()))
         elif found in (")", "]") and calls:
             calls.pop()
         yield Token(kind, found) if kind in ("name", "sign") else Token("value", found, _value(kind, found))
@@ -137,10 +143,23 @@ def _number(text: str) -> Fraction:
         raise invalid(f"{mantissa} is no number", "1234.5") from None
 
 
+def _inside(text: str, start: int) -> str:
+    """The text up to the parenthesis that closes the one before `start`."""
+    depth = 1
+    for place in range(start, len(text)):
+        depth += (text[place] in "([") - (text[place] in ")]")
+        if not depth:
+            return text[start:place]
+    return text[start:]
+
+
 def _check_commas(arguments: str) -> None:
-    """Refuses commas that may group digits or separate arguments."""
-    found = _GROUPED.search(arguments)
-    if found and (", " in arguments or "." in found[0]):
+    """Refuses commas that may be part of a number or separate arguments. In a text with blanks a comma that separates
+    has one, so that a comma without one may be decimal; in a text without blanks the commas separate."""
+    found = (_ONE_NUMBER if re.search(r"\s", arguments.strip()) else _WITH_POINT).search(arguments)
+    if found:
+        several = ", ".join(found[0].split(","))
         raise invalid(
-            f"{found[0]} may be one number or several", "sum(1234.5, 20) with a space after each comma"
+            f"{found[0]} may be one number or several",
+            f"{plain_numeral(found[0])} for one, {several} for several, with a space after each comma",
         )

@@ -5,6 +5,7 @@ from fractions import Fraction
 import pytest
 
 from aeond.capabilities.tools.calculator.tokens import END, tokens_of
+from aeond.errors import ToolError
 
 
 @pytest.mark.parametrize(
@@ -16,6 +17,11 @@ from aeond.capabilities.tools.calculator.tokens import END, tokens_of
         ("2400-12-30", ["2400", "-", "12", "-", "30"]),
         ("max(1,5)", ["max", "(", "1", ",", "5", ")"]),
         ("max(1,5;2)", ["max", "(", "1,5", ";", "2", ")"]),
+        (
+            "max(date(2026,3,10), 5)",
+            ["max", "(", "date", "(", "2026", ",", "3", ",", "10", ")", ",", "5", ")"],
+        ),
+        ("2,5*max(1, 5)", ["2,5", "*", "max", "(", "1", ",", "5", ")"]),
         ("9:50+1:5", None),
     ],
 )
@@ -33,3 +39,30 @@ def test_texts_are_split(text: str, tokens: list[str] | None) -> None:
 def test_numbers_have_values() -> None:
     """The value of a number is exact in every notation."""
     assert [token.value for token in tokens_of("1.234,5 1e3")][:2] == [Fraction("1234.5"), 1000]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            "sum(1,5, 2,5)",
+            "1,5 may be one number or several; write for example 1.5 for one, 1, 5 for several",
+        ),
+        ("sum(1, 2,5)", "2,5 may be"),
+        ("sum(1,5 ,2)", "1,5 may be"),
+        ("sum([1,5, 2])", "1,5 may be"),
+        ("max(round(1,5), 3)", "1,5 may be"),
+        ("round(1,5*3, 2)", "1,5 may be"),
+        ("sum(1,5 + 2,5)", "1,5 may be"),
+        ("sum(1,234, 5)", "1,234 may be one number or several; write for example 1234 for one"),
+        ("sum(1,234,567, 5)", "1,234,567 may be"),
+        ("sum(1.234,5, 2)", "1.234,5 may be one number or several; write for example 1234.5 for one"),
+        ("sum(1,234.50)", "1,234.50 may be"),
+    ],
+)
+def test_a_comma_that_may_be_decimal_or_separate_is_refused(text: str, message: str) -> None:
+    """Among arguments with blanks, a comma between digits has two readings: neither is computed."""
+    with pytest.raises(ToolError) as caught:
+        tokens_of(text)
+    assert message in str(caught.value)
+    assert caught.value.reason == "EXPRESSION_INVALID"

@@ -130,37 +130,36 @@ class Tracing:
         their ids."""
         batch: list[bytes] = []
         runs: list[tuple[str, _Spans | None]] = []
-        count = 0
+        count = dropped = 0  # of `runs`: what is dropped counts once its request has an end
         try:
             while self._ended:
                 runs.append(self._ended.popleft())
                 run_id, ended = runs[-1]
                 try:
-                    spans, more = ended or await self._read(run_id)
+                    spans, more, fewer = (*ended, 0) if ended else await self._read(run_id)
                 except AeondError:  # the journal cannot be read: it says so itself
-                    self._dropped += 1
+                    dropped += 1
                 else:
                     batch.append(spans)
-                    count += more
+                    count, dropped = count + more, dropped + fewer
                 if count >= BATCH_SPANS or (count and not self._ended):
                     taken = await self._exporter.export(batch, count)
                     self._exported += taken
-                    self._dropped += count - taken
-                    batch, runs, count = [], [], 0
+                    self._dropped += dropped + count - taken
+                    batch, runs, count, dropped = [], [], 0, 0
         except anyio.get_cancelled_exc_class():
             self._ended.extendleft(reversed(runs))
             raise
+        self._dropped += dropped
         self._waiting_spans = 0
 
-    async def _read(self, run_id: str) -> _Spans:
-        """The spans of an ended run by the journal; none if the client does not record its trace."""
+    async def _read(self, run_id: str) -> tuple[bytes, int, int]:
+        """The spans of an ended run by the journal, their number, and that of dropped ones; none if the client does not record its trace."""
         run, seq = self._spans_of(run_id, await self._place(run_id)), 0
         while run.above.sampled and (events := await self._journal.read(run_id, seq)):
             run.add(events)
             seq = events[-1].seq
-        spans = run.take()
-        self._dropped += run.dropped
-        return spans, run.count
+        return run.take(), run.count, run.dropped
 
     async def _place(self, run_id: str, ancestors: int = MAX_ANCESTORS) -> TraceParent:
         """Where a run belongs, by the journal for those that are not here."""

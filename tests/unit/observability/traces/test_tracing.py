@@ -5,10 +5,12 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 
 import anyio
+import pytest
 from opentelemetry.proto.trace.v1.trace_pb2 import ScopeSpans, Span
 
 from aeond.domain.runs import events as e
 from aeond.domain.runs.run import Ancestry
+from aeond.errors import StoreError
 from aeond.observability.families import Export
 from aeond.observability.traces.run_spans import RunSpans
 from aeond.observability.traces.span_ids import RUN, span_id, trace_id
@@ -257,3 +259,32 @@ async def test_a_stop_exports_what_was_on_its_way() -> None:
             await held.begun.wait()
             tasks.cancel_scope.cancel()
     assert traced.counts == Export(usual_spans(events), 0)
+
+
+class Unreadable(InMemoryJournal):
+    """A journal that cannot read the run `unreadable`."""
+
+    async def read(self, run_id: str, after_seq: int = 0, limit: int = 256) -> Sequence[e.Event]:
+        if run_id == "unreadable":
+            raise StoreError("the journal cannot be read")
+        return await super().read(run_id, after_seq, limit)
+
+
+async def test_dropped_spans_count_once_where_a_request_is_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Runs that are read from the journal again, because a stop cut their request off, count what they drop once."""
+    monkeypatch.setattr("aeond.observability.traces.run_spans.MAX_SPANS", 3)
+    journal, events, held = Unreadable(), run_named("r1"), Held()
+    await journal.append(events)
+    traced = Tracing(journal, held, lambda: "m", "p", EagerClock())
+    with anyio.fail_after(10):
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(traced.run)
+            hear(traced, run_named("unreadable")[-1:])
+            hear(traced, events[-1:])
+            await held.begun.wait()
+            tasks.cancel_scope.cancel()
+    whole = RunSpans("r1", TraceParent(trace_id("r1"), b"", sampled=True), lambda: "m", "p")
+    whole.add(events)
+    whole.take()
+    assert whole.dropped > 0
+    assert traced.counts == Export(whole.count, whole.dropped + 1)

@@ -1,6 +1,9 @@
 """Runs as every façade treats them: showing their calls, and cancelling."""
 
+import asyncio
 import json
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager, suppress
 from typing import Final
 
 import anyio
@@ -25,8 +28,19 @@ def call_lines(approval: ApprovalRequest) -> list[str]:
 
 async def cancel(client: AsyncClient, run_id: str, reason: str) -> None:
     """Cancels the run of a request that was cancelled or whose client went away, even while the request is ending."""
-    with anyio.move_on_after(_CANCEL_SECONDS, shield=True):
-        try:
+    with suppress(
+        AeondError, TimeoutError
+    ):  # the daemon is away: the run goes on, as it would without a client
+        async with uncancelled(_CANCEL_SECONDS):
             await client.cancel_run(run_id, reason)
-        except AeondError:
-            return  # the daemon is away: the run goes on, as it would without a client
+
+
+@asynccontextmanager
+async def uncancelled(seconds: float) -> AsyncGenerator[None, None]:
+    """Shields calls of the client from cancellation, for at most so long: TimeoutError.
+
+    A deadline of anyio would not do: grpc.aio raises a new CancelledError, which anyio does not recognise as its own.
+    """
+    with anyio.CancelScope(shield=True):
+        async with asyncio.timeout(seconds):
+            yield

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from importlib.metadata import version
 from typing import Any, Final
 from urllib.parse import quote, unquote
@@ -16,13 +17,14 @@ from pydantic import ValidationError
 
 from aeond.facades.mcp import arguments, consent, results, tasks
 from aeond.facades.mcp.following import Context, Result, follow, resumed_run, settled
-from aeond.facades.runs import cancel
+from aeond.facades.runs import cancel, uncancelled
 from aeond_client import AsyncClient
 from aeond_client.calls.run_calls import RunOptions
-from aeond_client.errors import AeondError, InvalidInputError, NotFoundError
+from aeond_client.errors import AeondError, InvalidInputError, NotFoundError, TimedOutError
 from aeond_client.records.runs import Run
 
 MAX_FACTS: Final = 1_000
+CREATE_SECONDS: Final = 30.0
 CANCELLED: Final = "cancelled by the MCP client"
 SCHEME: Final = "aeond-memory:///"
 INSTRUCTIONS: Final = (
@@ -215,14 +217,23 @@ class _Handlers:
 
 
 async def _created(client: AsyncClient, request: str, options: RunOptions) -> Run:
-    """A new run. If the call is cancelled meanwhile, so is the run, as soon as its id is here: no one else has it."""
-    with anyio.CancelScope(shield=True):
-        run = await client.create_run(request, options)
+    """A new run. If the call is cancelled meanwhile, so is the run, as soon as its id is here: no one else has it.
+    TimedOutError if the daemon does not confirm the run within CREATE_SECONDS."""
+    run = None
+    with suppress(TimeoutError):
+        async with uncancelled(CREATE_SECONDS):
+            run = await client.create_run(request, options)
     try:
         await anyio.lowlevel.checkpoint_if_cancelled()
     except anyio.get_cancelled_exc_class():
-        await cancel(client, run.run_id, CANCELLED)
+        if run is not None:
+            await cancel(client, run.run_id, CANCELLED)
         raise
+    if run is None:
+        raise TimedOutError(
+            f"The daemon did not confirm the run within {CREATE_SECONDS:g} s, and may still create it: look for it with `runs` before"
+            " you ask again."
+        )
     return run
 
 

@@ -48,3 +48,33 @@ async def test_a_call_that_is_cancelled_while_its_run_is_created_cancels_it(
                 await run.changed.wait()
     (asked,) = [item.cancel_requested for item in run.items if item.HasField("cancel_requested")]
     assert asked.reason == CANCELLED
+
+
+@pytest.mark.parametrize("cancelled", [True, False])
+async def test_a_daemon_that_does_not_reply_ends_the_call(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cancelled: bool
+) -> None:
+    """A call of `ask` whose run the daemon does not confirm ends with TIMED_OUT, also if the client cancels it: it cannot keep the
+    server from ending."""
+    monkeypatch.setattr("aeond.facades.mcp.server.CREATE_SECONDS", 0.2)
+    daemon, runs = ScriptedDaemon(tmp_path / "d.sock"), SlowRuns()  # type: ignore[abstract]  # the rest answers UNIMPLEMENTED
+    daemon.runs = runs
+    results: list[Any] = []
+    with anyio.fail_after(30):
+        async with daemon:
+            async with McpClient(mcp_server(str(daemon.path)), mode="legacy") as client:
+
+                async def ask() -> None:
+                    results.append(await client.call_tool("ask", {"request": "Sort my notes"}))
+
+                async with anyio.create_task_group() as calls:
+                    calls.start_soon(ask)
+                    await runs.begun.wait()
+                    if cancelled:
+                        calls.cancel_scope.cancel()
+            runs.reply.set()
+    assert len(results) == (0 if cancelled else 1)
+    for result in results:
+        assert result.is_error
+        assert result.structured_content["reason"] == "TIMED_OUT"
+        assert "within 0.2 s" in result.content[0].text

@@ -1,6 +1,7 @@
 """Web addresses in a request, by form."""
 
 import re
+from collections.abc import Collection
 from functools import lru_cache
 from typing import Final
 
@@ -10,6 +11,7 @@ _HOST: Final = re.compile(
     r"(?<![\w.@-])(?:https?://|localhost\b|\d{1,3}(?:\.\d{1,3}){3}\b|[\w-]+(?:\.[\w-]+)*\.[^\W\d_]{2,}(?![\w-]))",
     re.IGNORECASE,
 )
+_PATH: Final = re.compile(r"/[\w./-]*")
 _BEHIND: Final = ".,;:!?*_\u2026\u3001\u3002\uff0c"
 _BRACKETS: Final = (("(", ")"), ("[", "]"), ("{", "}"))
 
@@ -19,9 +21,19 @@ def addresses_in(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(_without_end(found[0]) for found in _ADDRESS.finditer(text)))
 
 
-def may_have_address(text: str) -> bool:
-    """Whether a word of the text has the form of an address, with or without its scheme."""
-    return _HOST.search(text) is not None
+def may_have_address(text: str, files: Collection[str] = ()) -> bool:
+    """Whether a word of the text has the form of an address, with or without its scheme, and is not the name of one of these files."""
+    paths = {path.casefold() for path in files}
+    words = {word for path in paths for word in re.split(r"[\s/]", path)}
+    for found in _HOST.finditer(text):
+        whole = found[0].casefold()
+        if path := _PATH.match(text, found.end()):
+            is_name = (whole + path[0].casefold()).rstrip(_BEHIND) in paths
+        else:
+            is_name = whole in words
+        if not is_name:
+            return True
+    return False
 
 
 @lru_cache(maxsize=32)

@@ -39,14 +39,16 @@ def is_unrestricted(run: RunSnapshot) -> bool:
 
 
 def offer_in_view(run: RunSnapshot, situation: Situation, offer: Offer) -> Offer:
-    """The offer, without tools that read pages where nothing in view but names of files may be the address of one, and where the request has
+    """The offer, without tools that read pages where nothing in view but the names of known files may be the address of one, and where the request has
     addresses itself: those pages were read, or their content is not needed."""
     if is_unrestricted(run) and addresses_in(run.text):
         return offer.without_pages()
     lines = [line for _, line in (*situation.files, *situation.lines)]
     results = [result_of(step) for step in executed(run)]
     seen = "\n".join([run.text, run.context, facts_text(situation), *lines, *results])
-    return offer if may_have_address(seen) else offer.without_pages()
+    files = [path for path, _ in (*situation.files, *situation.lines)]
+    files += [*situation.nearest, situation.newest, situation.largest]
+    return offer if may_have_address(seen, files) else offer.without_pages()
 
 
 @frozen

@@ -52,3 +52,24 @@ def test_the_end_of_an_address_is_found_at_once() -> None:
     (found,) = addresses_in("https://a" + "])}." * 25_000 + "])}." * 2)[:1]
     assert found == "https://a"
     assert len(addresses_in("https://a" + "b" * 90_000)[0]) < 2_100
+
+
+@pytest.mark.parametrize(
+    ("text", "may"),
+    [
+        ("what do letters.md and Script.pl say?", False),
+        ("mail/letters.md:12: Dear Ida, see letters.md.", False),
+        ("the second page of notes.md", False),
+        ("see old.mails/2024.md", False),
+        ("what does other.md say?", True),
+        ("look at www.letters.md", True),
+        ("look at https://letters.md", True),
+        ("look at letters.md/fees", True),
+        ("look at club.example/letters.md", True),
+        ("letters.md, and harbour.example", True),
+    ],
+)
+def test_names_of_known_files_are_no_addresses(text: str, may: bool) -> None:
+    """A word that is the name of a known file, or its end, is none, unless it has a scheme, www or a path."""
+    names = ("mail/letters.md", "script.pl", "Meeting notes.md", "old.mails/2024.md")
+    assert may_have_address(text, names) is may

@@ -169,6 +169,12 @@ async def test_a_tool_for_pages_is_not_offered_without_an_address() -> None:
     for text, situation, asked in (
         ("Is it open on Sundays?", Situation(files=(("a.txt", "Ida"),)), False),
         ("Is harbour.example open on Sundays?", Situation(), True),
+        (
+            "What does letters.md say?",
+            Situation(files=(("letters.md", "see script.pl"), ("script.pl", ""))),
+            False,
+        ),
+        ("What does letters.md say?", Situation(files=(("notes.txt", "Ida"),)), True),
         ("Is the club open?", known, True),
     ):
         decider = reading(2.0)

@@ -15,7 +15,7 @@ from aeond.capabilities.aider.worktrees import Worktree, packed, worktree
 from aeond.capabilities.hands.commands import workspace_targets
 from aeond.capabilities.hands.git import listed_files
 from aeond.capabilities.hands.workshop import Workshop
-from aeond.capabilities.tools.files.text_edits import unified_diff
+from aeond.capabilities.tools.files.differences import unified_diff
 from aeond.domain.policy import Access, Target, TargetKind
 from aeond.domain.tools import ToolContext
 from aeond.errors import ToolError

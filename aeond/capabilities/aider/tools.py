@@ -26,8 +26,8 @@ from aeond.capabilities.aider.workbench import Done, Order, Workbench
 from aeond.capabilities.aider.worktrees import clear
 from aeond.capabilities.hands.workshop import Workshop
 from aeond.capabilities.tools.files.changes import FileChanges
+from aeond.capabilities.tools.files.differences import Edit
 from aeond.capabilities.tools.files.file_state import NO_FILE, identity_of
-from aeond.capabilities.tools.files.text_edits import Edit
 from aeond.capabilities.tools.function_tool import FunctionTool, tool
 from aeond.domain.plans.approvals import CallPreview
 from aeond.domain.policy import Access, Origin, Target

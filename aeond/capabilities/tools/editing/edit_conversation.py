@@ -10,9 +10,9 @@ import os
 from collections.abc import Sequence
 from typing import Final
 
+from aeond.capabilities.tools.editing.text_edits import item_text
 from aeond.capabilities.tools.files.contained_files import ContainedFiles
 from aeond.capabilities.tools.files.path_matching import PathMatching, Wanted, file_target
-from aeond.capabilities.tools.files.text_edits import item_text
 from aeond.capabilities.tools.relevance.line_ranking import Line, rank
 from aeond.capabilities.tools.tables.query_conversation import declaration
 from aeond.capabilities.tools.tables.row_changes import row_file

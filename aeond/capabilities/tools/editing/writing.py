@@ -7,7 +7,14 @@ from typing import Annotated, Any, Final
 from pydantic import BaseModel, ConfigDict, Field
 
 from aeond.capabilities.tools.editing.edit_conversation import CHANGES, EditConversation
+from aeond.capabilities.tools.editing.text_edits import (
+    Addition,
+    Replacement,
+    edit_text,
+    with_line_breaks,
+)
 from aeond.capabilities.tools.files.changes import FileChange, FileChanges
+from aeond.capabilities.tools.files.differences import Edit
 from aeond.capabilities.tools.files.path_matching import (
     PathMatching,
     Wanted,
@@ -17,13 +24,6 @@ from aeond.capabilities.tools.files.path_matching import (
     proposing,
 )
 from aeond.capabilities.tools.files.reading import FilePath
-from aeond.capabilities.tools.files.text_edits import (
-    Addition,
-    Edit,
-    Replacement,
-    edit_text,
-    with_line_breaks,
-)
 from aeond.capabilities.tools.function_tool import FunctionTool, tool
 from aeond.capabilities.tools.tables.row_changes import MAX_STATEMENT_CHARS, change_rows
 from aeond.capabilities.tools.trust import Trusts, trust_all

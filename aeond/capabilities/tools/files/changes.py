@@ -14,6 +14,7 @@ import anyio
 from pydantic import BaseModel
 
 from aeond.capabilities.tools.files.contained_files import ContainedFiles
+from aeond.capabilities.tools.files.differences import Edit, unified_diff
 from aeond.capabilities.tools.files.file_state import (
     MAX_CONTENT_BYTES,
     NO_FILE,
@@ -21,7 +22,6 @@ from aeond.capabilities.tools.files.file_state import (
     identity_of,
 )
 from aeond.capabilities.tools.files.path_matching import file_target
-from aeond.capabilities.tools.files.text_edits import Edit, unified_diff
 from aeond.capabilities.tools.worker_threads import Stopped, WorkerThreads
 from aeond.domain.plans.approvals import CallPreview
 from aeond.domain.policy import Access, Target

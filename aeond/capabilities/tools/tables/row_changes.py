@@ -8,7 +8,7 @@ from pathlib import PurePosixPath
 from typing import Final
 
 from aeond.capabilities.tools.calculator.numerals import NUMERAL, decimal_sign
-from aeond.capabilities.tools.files.text_edits import Edit
+from aeond.capabilities.tools.files.differences import Edit
 from aeond.capabilities.tools.tables.cells import Cell, column_cells
 from aeond.capabilities.tools.tables.reading import Table, delimiter_of, read_table
 from aeond.capabilities.tools.tables.statements import rows_after, shown_cell, table_name

@@ -10,7 +10,7 @@ import anyio
 import pytest
 
 from aeond.capabilities.tools.files.changes import FileChanges
-from aeond.capabilities.tools.files.text_edits import Edit
+from aeond.capabilities.tools.files.differences import Edit
 from aeond.capabilities.tools.worker_threads import Begun, Stopped, WorkerThreads
 from aeond.domain.tools import ToolCall
 from aeond.domain.undo import Change, ChangeKind

@@ -2,8 +2,8 @@
 
 import pytest
 
+from aeond.capabilities.tools.editing.text_edits import Addition, edit_text
 from aeond.capabilities.tools.files.table_rows import as_rows, odd_row
-from aeond.capabilities.tools.files.text_edits import Addition, edit_text
 
 LIFTS = "name,group,best_kg,tested\nIda Kern,A,70.0,yes\nOtto Ruiz,A,92.5,no\n2026-05-01,B,1,no\n"
 

@@ -2,13 +2,13 @@
 
 import pytest
 
-from aeond.capabilities.tools.files.text_edits import (
+from aeond.capabilities.tools.editing.text_edits import (
     Addition,
-    Edit,
     Replacement,
     edit_text,
     with_line_breaks,
 )
+from aeond.capabilities.tools.files.differences import Edit
 from aeond.errors import ToolError
 
 

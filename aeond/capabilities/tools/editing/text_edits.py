@@ -14,6 +14,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import Any, Final
 
+from aeond.capabilities.tools.files.differences import MAX_COMPARED_LINES, Edit
 from aeond.capabilities.tools.files.table_rows import as_rows, odd_row
 from aeond.domain.names import folded
 from aeond.errors import ToolError
@@ -22,7 +23,6 @@ from aeond.frozen import frozen
 MAX_SHOWN_LINES: Final = 3
 MAX_LINE_CHARS: Final = 200
 MAX_NAMED: Final = 5
-MAX_COMPARED_LINES: Final = 5_000
 _ALIKE: Final = 0.5
 _WINDOWS: Final = codecs.lookup("cp1252")  # found here, because a sandbox may not show the codec's file later
 
@@ -50,14 +50,6 @@ _READERS: Final[Mapping[str, Callable[[str], Any]]] = {
     ".toml": tomllib.loads,
     ".ini": _read_ini,
 }
-
-
-@frozen
-class Edit:
-    """The content after an edit, and what the edit did, in a few words with the changed lines."""
-
-    content: bytes
-    change: str
 
 
 def with_line_breaks(text: str, path: str) -> str:
@@ -168,20 +160,6 @@ def _appended(text: str, addition: str, path: str) -> tuple[str, str]:
     return text + before + added + after, f"added: {_shown(added)}"
 
 
-def unified_diff(before: bytes | None, after: bytes, path: str) -> str:
-    """The change of a file as a unified diff; None stands for a file that does not exist. ToolError (NOT_SHOWN) for
-    binary content and for more than MAX_COMPARED_LINES lines."""
-    old, new = ((before or b"").splitlines(keepends=True), after.splitlines(keepends=True))
-    if b"\0" in (before or b"") + after or max(len(old), len(new)) > MAX_COMPARED_LINES:
-        raise ToolError(
-            f"no diff of {path!r:.200}: it is binary or has more than {MAX_COMPARED_LINES} lines",
-            reason="NOT_SHOWN",
-        )
-    names = ("/dev/null" if before is None else f"a/{path}", f"b/{path}")
-    lines = difflib.unified_diff(_shown_lines(old), _shown_lines(new), *names)
-    return "".join(lines)
-
-
 def _listed(text: str, addition: str, path: str) -> str:
     """The lines with the marker of the list that the text ends with, unless one is set apart. Those that have a marker of such a list
     get that of this one: small models copy one from elsewhere. A ticked item stays as it is.
@@ -268,12 +246,6 @@ def _problem(reader: Callable[[str], Any], text: str) -> str:
     except (ValueError, RecursionError) as error:
         return str(error) or "it is nested too deeply"
     return ""
-
-
-def _shown_lines(lines: Sequence[bytes]) -> list[str]:
-    ended = "\n\\ No newline at end of file\n"
-    texts = [line.decode("utf-8", "backslashreplace") for line in lines]
-    return [text if text.endswith("\n") else text + ended for text in texts]
 
 
 def _decoded(content: bytes, path: str) -> str:

@@ -89,7 +89,8 @@ def new_names(run: RunSnapshot, situation: Situation) -> tuple[str, ...]:
 def new_paths(run: RunSnapshot, situation: Situation) -> tuple[str, ...]:
     """New files as the request names them; none where not all files are in view.
 
-    A word counts as the name of a file by its ending: that of a text, or of a file in view.
+    A word counts as the name of a file by its ending: that of a text, or of a file in view. A file that would be in a hidden folder
+    may exist: these folders are never in view.
     """
     if not situation.knows_all_files:
         return ()
@@ -97,6 +98,7 @@ def new_paths(run: RunSnapshot, situation: Situation) -> tuple[str, ...]:
     endings = TEXT_ENDINGS | {f".{name.rpartition('.')[2].lower()}" for name in known if "." in name}
     text = without_addresses(run.text)
     named = [found[0] for found in _NAME.finditer(text) if found[1].lower() in endings]
+    named = [path for path in named if not re.search(r"(?:^|/)\.[^./]", path)]
 
     def is_known(name: str) -> bool:
         return any(same_form(name, one) or close(name, one) for one in known)

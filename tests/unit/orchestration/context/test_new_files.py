@@ -29,6 +29,7 @@ SEEN = Situation(files=(("club/members.csv", "name,fee"), ("boat.txt", "Ida"), (
         "una lista (compras.md): pan, leche",
         "the same as old.cfg, but call it new.cfg",
         "`NOTES.TXT`!",
+        "Put it into ./length.txt",
     ],
 )
 def test_a_file_that_does_not_exist_is_new(request_: str) -> None:
@@ -58,6 +59,9 @@ def test_without_all_names_in_view_nothing_is_known_to_be_new() -> None:
     run = run_of(request="Put it into length.txt")
     assert not names_new_file(run, replace(SEEN, more_files=True))
     assert not names_new_file(run, Situation())
+    hidden = run_of(request="Put it into .config/app.json")
+    for situation in (SEEN, Situation(folder_seen=True)):
+        assert not names_new_file(hidden, situation)
 
 
 def test_in_an_empty_folder_every_file_is_new() -> None:

@@ -21,8 +21,8 @@ from benchmarks.measuring import ROOT
 from benchmarks.page import Section, microseconds, verdict
 
 USER, NEIGHBOUR = 1_001, 1_002
-COUNT: Final = 300  # rounds of four calls
-TURNS: Final = 3
+COUNT: Final = 150  # rounds of four calls
+TURNS: Final = 9
 MOST_RATIO: Final = 2.0
 PROGRAM: Final = (sys.executable, "-m", "benchmarks.contenders.neighbour")
 
@@ -31,14 +31,14 @@ def measure(folder: Path) -> Section:
     """Alternates the three cases, with one daemon."""
     folder.chmod(0o755)
     folder.parent.chmod(0o755)
-    seen: dict[tuple[str, str], list[float]] = {(kind, case): [] for kind in _KINDS for case in _CASES}
+    seen: dict[tuple[str, str], list[list[float]]] = {(kind, case): [] for kind in _KINDS for case in _CASES}
     with running_daemon(folder) as daemon:
         for number in range(1, TURNS + 1):
             for case, neighbour in _CASES.items():
                 print(f"  round {number} of {TURNS}: {case}", flush=True)
                 with neighbour(daemon.socket):
                     for kind, durations in _durations(daemon.socket).items():
-                        seen[kind, case] += durations
+                        seen[kind, case].append(durations)
     users = (
         "two users"
         if os.geteuid() == 0
@@ -50,6 +50,8 @@ def measure(folder: Path) -> Section:
         " read, one call after the other, and after every twelfth call a run of one step is made and watched to its end."
         " The neighbour either keeps a core busy without calling the daemon, or floods it: with 32"
         " connections, 256 calls in progress at a time, values of 200 kB and more runs than it may queue."
+        f" The three cases take turns, {TURNS} times; median and p99 are medians over these turns, and so are the ratios of p99 within a turn,"
+        " because chance decides what the scheduler of a busy machine interrupts."
         " The machine has two cores for the daemon, its user and the neighbour.",
         (
             "what",
@@ -64,15 +66,19 @@ def measure(folder: Path) -> Section:
     )
 
 
-def _row(seen: Mapping[tuple[str, str], list[float]], kind: str, case: str) -> tuple[str, ...]:
-    durations = seen[kind, case]
-    p99 = _p99(durations)
-    alone, beside_busy = (p99 / _p99(seen[kind, other]) for other in ("alone", "keeps a core busy"))
+def _row(seen: Mapping[tuple[str, str], list[list[float]]], kind: str, case: str) -> tuple[str, ...]:
+    turns = seen[kind, case]
+    alone, beside_busy = (
+        statistics.median(
+            _p99(one) / _p99(other) for one, other in zip(turns, seen[kind, reference], strict=True)
+        )
+        for reference in ("alone", "keeps a core busy")
+    )
     return (
         _KINDS[kind],
         case,
-        microseconds(statistics.median(durations)),
-        microseconds(p99),
+        microseconds(statistics.median(map(statistics.median, turns))),
+        microseconds(statistics.median(map(_p99, turns))),
         f"{alone:.2f}",
         f"{beside_busy:.2f}",
         verdict(beside_busy, at_most=MOST_RATIO) if case == "floods the daemon" else "",

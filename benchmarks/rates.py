@@ -14,6 +14,7 @@ from typing import Final
 from aeond_client import Client
 from benchmarks.bare_llama import BareLlama, Timed, bare_llama, default_model
 from benchmarks.daemon import running_daemon
+from benchmarks.engine_settings import native_build
 from benchmarks.page import Section, verdict
 
 # What docs/performance.md shows to be the best for this model: large batches, all cores.
@@ -80,7 +81,9 @@ def measure(_folder: Path) -> Section:
     """Both engines at once in memory, asked in turns."""
     dice = random.Random()
     rows: list[tuple[str, ...]] = []
-    with bare_llama(default_model(), **BEST) as bare, default_daemon() as socket:
+    build = native_build()  # which the daemon uses too where there is one
+    settings = {**BEST, "library": str(build)} if build else BEST
+    with bare_llama(default_model(), **settings) as bare, default_daemon() as socket:
         ways = {"daemon": through(socket), "direct": bare.ask}
         for ask in ways.values():
             ask("Begin.", 4)
@@ -98,7 +101,7 @@ def measure(_folder: Path) -> Section:
     return Section(
         "Reading and writing",
         "The default model, tokens a second: through the daemon's API and from llama.cpp's own server with its best "
-        f"settings, in turns, {ROUNDS} rounds of prompts that neither has seen. Reading is everything up to the first "
+        f"settings, both {'built for this processor' if build else 'as in the wheel'}, in turns, {ROUNDS} rounds of prompts that neither has seen. Reading is everything up to the first "
         f"word, writing the {WRITTEN} tokens after it; ratios are medians over pairs that stood beside each other. Then a "
         f"request of {SHORT} unseen tokens that comes {BEGUN_SECONDS:.0f} s into the reading of {SIZES[-1]}: how much later "
         "it has its first word than alone; a batch is the time in which the daemon reads 64 tokens.",

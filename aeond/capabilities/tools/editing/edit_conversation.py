@@ -3,7 +3,6 @@ its declaration, as SQL statements.
 
 A small model that names the old text from memory names the wrong line, or replaces a line where one is to be added. A list item is
 named without its marker: a model that is to tick something off otherwise begins with a ticked box, and so names an item that is done.
-A line that stands in several sections of a settings file is named with the heading of its own.
 ADR 0091 has the measurements.
 """
 
@@ -11,7 +10,6 @@ import os
 from collections.abc import Sequence
 from typing import Final
 
-from aeond.capabilities.tools.editing.sections import with_headings
 from aeond.capabilities.tools.editing.text_edits import item_text
 from aeond.capabilities.tools.files.contained_files import ContainedFiles
 from aeond.capabilities.tools.files.path_matching import PathMatching, Wanted, file_target
@@ -125,8 +123,7 @@ class EditConversation:
             return CompositionView(declaration(file.table, path, request), schema)
         lines = text.splitlines()
         shown = shown_lines(lines, path, request)
-        values = with_headings(lines, path) if shown is lines else shown
-        named = names_of([line for line in dict.fromkeys(values) if any(map(str.isalnum, line))])
+        named = names_of([line for line in dict.fromkeys(shown) if any(map(str.isalnum, line))])
         if not named or sum(map(len, shown)) > MAX_SHOWN_CHARS:
             return None
         return CompositionView("\n".join([f"{path}:", *shown]), _schema(named))

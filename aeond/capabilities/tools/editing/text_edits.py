@@ -14,7 +14,6 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import Any, Final
 
-from aeond.capabilities.tools.editing.sections import heading_above, section_named, without_heading
 from aeond.capabilities.tools.files.differences import MAX_COMPARED_LINES, Edit
 from aeond.capabilities.tools.files.table_rows import as_rows, odd_row
 from aeond.domain.names import folded
@@ -89,7 +88,7 @@ def edit_text(content: bytes, changes: Sequence[Replacement | Addition], path: s
 
     Lines at the end that break the format, or are there already, are left out where something else is changed, and the report says so. `old` is found
     exactly, else with other spacing and case. Of several places the one that is a whole word or a
-    whole line counts. A line of a settings file may have the heading of its section before it. Raises ToolError: TEXT_NOT_FOUND, with the nearest lines as candidates; TEXT_AMBIGUOUS, with the
+    whole line counts. Raises ToolError: TEXT_NOT_FOUND, with the nearest lines as candidates; TEXT_AMBIGUOUS, with the
     lines; NOT_TEXT; FORMAT_BROKEN.
     """
     text = before = _decoded(content, path)
@@ -141,7 +140,7 @@ def _replaced(text: str, old: str, new: str, path: str) -> tuple[str, str]:
         old = old.rstrip("\r\n")  # the line keeps its end
     if not old.strip():
         raise ToolError("the text to replace is empty", reason="TEXT_NOT_FOUND", field="changes")
-    start, end, new = _place_of(text, old, new, path)
+    start, end = _only_place(text, old, path)
     if new == "":
         start, end = _whole_line(text, start, end)
         return text[:start] + text[end:], f"removed: {_shown(text[start:end])}"
@@ -279,16 +278,6 @@ def _broken_like(text: str, new: str) -> str:
     return new.replace("\r\n", "\n").replace("\n", _line_break(text))
 
 
-def _place_of(text: str, old: str, new: str, path: str) -> tuple[int, int, str]:
-    """The place of `old`, and what takes it. A heading before `old` says in which section of a settings file that is, and stays."""
-    section = section_named(text, old, path)
-    new_line = new if section is None else without_heading(new, section.heading)
-    if section is None or (old in text and (new == "" or new != new_line)):
-        return *_only_place(text, old, path), new
-    start, end = _only_place(text[section.start : section.end], section.named, path)
-    return section.start + start, section.start + end, new_line
-
-
 def _only_place(text: str, old: str, path: str) -> tuple[int, int]:
     found = _places(text, re.escape(old), 0)
     if not any(_is_word(text, *place) for place in found):
@@ -304,7 +293,7 @@ def _only_place(text: str, old: str, path: str) -> tuple[int, int]:
         if len(found) > 1:
             found = [place for place in found if narrower(text, *place)] or found
     if len(found) > 1:
-        raise _ambiguous(text, old, found, path)
+        raise _ambiguous(text, old, found)
     return found[0]
 
 
@@ -366,17 +355,10 @@ def _shared_words(old: str, line: str) -> int:
     return len(set(folded(old).split()) & set(folded(line).split()))
 
 
-def _ambiguous(text: str, old: str, found: Sequence[tuple[int, int]], path: str) -> ToolError:
-    lines = [
-        f"{heading_above(text, start, path)} {_shown(_lines_around(text, start, end))}".strip()
-        for start, end in found
-    ]
-    remedy = ": give more of the line"
-    if len(set(lines)) < len(lines):
-        numbers = [str(text.count("\n", 0, start) + 1) for start, _ in found[:MAX_NAMED]]
-        remedy = f", the first on lines {', '.join(numbers)}: give the line before it, too"
+def _ambiguous(text: str, old: str, found: Sequence[tuple[int, int]]) -> ToolError:
+    lines = [_shown(_lines_around(text, *place)) for place in found]
     return _failure(
-        f"{old!r:.100} is in {len(found)} places{remedy}",
+        f"{old!r:.100} is in {len(found)} places: give more of the line",
         "TEXT_AMBIGUOUS",
         lines,
         "; they are: ",

@@ -66,18 +66,6 @@ async def test_a_table_is_declared_and_changed_by_statements(tmp_path: Path) -> 
     assert not admits(view, [{"add": "anchor,1"}])
 
 
-async def test_a_line_of_several_sections_is_named_with_its_own(tmp_path: Path) -> None:
-    """Of a settings file a line that stands in several sections is a value with the heading of each, and not alone."""
-    (tmp_path / "kiln.ini").write_text("[bisque]\nhold_min = 20\n[glaze]\nhold_min = 20\nend = 1230\n")
-    conversation = EditConversation(ContainedFiles(resolve_in_kernel), WorkerThreads(), trust_all)
-    context = replace(CONTEXT, workspace=str(tmp_path))
-    view = await conversation.view({"path": "kiln.ini"}, context, "hold the glaze for half an hour")
-    assert view is not None
-    assert admits(view, [{"replace": "[glaze] hold_min = 20", "with": "hold_min = 30"}])
-    assert admits(view, [{"remove": "[bisque] hold_min = 20"}, {"remove": "end = 1230"}])
-    assert not admits(view, [{"replace": "hold_min = 20", "with": "hold_min = 30"}])
-
-
 def test_equal_list_items_keep_their_markers() -> None:
     """A list item whose text is that of another line is named with its marker."""
     assert names_of(["# Week", "- [ ] swim", "- [x] read", "* swim"]) == [

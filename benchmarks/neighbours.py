@@ -14,8 +14,10 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from time import perf_counter, sleep
 from typing import Final
 
+from aeond_client import Client
 from benchmarks.daemon import running_daemon
 from benchmarks.measuring import ROOT
 from benchmarks.page import Section, microseconds, verdict
@@ -24,6 +26,7 @@ USER, NEIGHBOUR = 1_001, 1_002
 COUNT: Final = 150  # rounds of four calls
 TURNS: Final = 9
 MOST_RATIO: Final = 2.0
+IDLE_SECONDS: Final = 60.0
 PROGRAM: Final = (sys.executable, "-m", "benchmarks.contenders.neighbour")
 
 
@@ -86,7 +89,7 @@ def _row(seen: Mapping[tuple[str, str], list[list[float]]], kind: str, case: str
 
 
 def _p99(durations: list[float]) -> float:
-    return statistics.quantiles(durations, n=100)[98]
+    return statistics.quantiles(durations, n=100, method="inclusive")[98]
 
 
 def _durations(socket: Path) -> dict[str, list[float]]:
@@ -121,6 +124,18 @@ def _flooding(socket: Path) -> Iterator[None]:
         assert process.stdout is not None
         assert process.stdout.readline() == "flooding\n"
         yield
+    _wait_until_idle(socket)
+
+
+def _wait_until_idle(socket: Path) -> None:
+    """Returns once the runs that a flood has left in the queue are over, for `alone` comes next."""
+    with Client(str(socket.with_name(f"{socket.stem}-admin{socket.suffix}"))) as client:
+        deadline = perf_counter() + IDLE_SECONDS
+        while (status := client.get_status()).running_runs or status.waiting_runs:
+            if perf_counter() > deadline:
+                message = f"the daemon still works {IDLE_SECONDS:.0f} s after the flood"
+                raise RuntimeError(message)
+            sleep(0.1)
 
 
 @contextmanager

@@ -19,8 +19,8 @@ UNPACED_RUNS = 2  # of one user that append at about the same time
 class RunTurns:
     """Lets the runs of a user who has more than two append one after the other, with a pause after each append.
 
-    Runs count that append now or wait to, and those that have appended within the last pause and not ended: whether two
-    appends of one user meet is chance, because each takes a millisecond.
+    Runs count, child runs among them, that append now or wait to, and those that have appended within the last pause and
+    not ended: whether two appends of one user meet is chance, because each takes a millisecond.
     """
 
     def __init__(self, active: ActiveUsers, *, pause_seconds: float = 0.1) -> None:
@@ -54,7 +54,7 @@ class RunTurns:
 
     @asynccontextmanager
     async def _place(self, uid: int) -> AsyncIterator[None]:
-        """The user's only place, which stays empty for a pause afterwards."""
+        """The user's only place, which stays empty for a pause afterwards if another user is still active."""
         place = self._places.get(uid)
         if place is None:
             place = self._places[uid] = anyio.Semaphore(1, fast_acquire=True)
@@ -62,7 +62,10 @@ class RunTurns:
         try:
             yield
         finally:
-            asyncio.get_running_loop().call_later(self._pause_seconds, place.release)
+            if self._active.has_others(uid):
+                asyncio.get_running_loop().call_later(self._pause_seconds, place.release)
+            else:
+                place.release()
 
 
 @frozen
@@ -78,7 +81,7 @@ class PacedAppends:
 
     async def append(self, events: Sequence[Event]) -> None:
         """See ports.Journal."""
-        if not self.turns.needed(self.uid):  # ten times faster
+        if not events or not self.turns.needed(self.uid):  # ten times faster
             await self.journal.append(events)
             return
         is_last = isinstance(events[-1].kind, RunEnded)

@@ -72,6 +72,20 @@ async def test_appends_that_never_meet_are_paced_too() -> None:
             tasks.cancel_scope.cancel()
 
 
+async def test_pauses_end_with_the_activity_of_others() -> None:
+    """Appends that wait for their turn when the other user has gone follow each other without a pause."""
+    users = TwoUsers(pause_seconds=NEVER_SECONDS)
+    with anyio.fail_after(60):
+        async with anyio.create_task_group() as tasks:
+            for number in range(1, 6):
+                tasks.start_soon(users.append, 1, f"a{number}")
+            await anyio.wait_all_tasks_blocked()
+            assert users.journal.begun == ["a1", "a2", "a3"]
+            users.clock.advance(SHARED_SECONDS + 0.1)
+            users.journal.ended.set()
+    assert users.journal.begun == ["a1", "a2", "a3", "a4", "a5"]
+
+
 async def test_a_user_with_few_runs_is_not_paced() -> None:
     """Runs that append after the last ones of the same user have been quiet for a pause do not wait."""
     users = TwoUsers(pause_seconds=0.5)

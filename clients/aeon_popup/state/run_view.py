@@ -36,8 +36,9 @@ from aeond_client.records.tools import RecordedEffect
 
 # The tool whose call is a question to a person.
 _ASKING = "request_user_input"
-# Untrusted sources that are kept for a run: the daemon keeps no more.
+# The last untrusted source of a run says "more" if there are others, as the daemon records it.
 _MOST_SOURCES = 16
+_MORE_SOURCES = "more"
 _OVER = {StepState.SUCCEEDED, StepState.FAILED, StepState.INVALID, StepState.SKIPPED}
 
 
@@ -241,8 +242,16 @@ def _with_taint(taints: Mapping[str, tuple[str, ...]], event: Event) -> Mapping[
             return taints
     if not read:
         return taints
-    known = taints.get(event.run_id, ())
-    return {**taints, event.run_id: tuple(sorted({*known, *read})[:_MOST_SOURCES])}
+    return {**taints, event.run_id: _joined(taints.get(event.run_id, ()), read)}
+
+
+def _joined(known: tuple[str, ...], read: tuple[str, ...]) -> tuple[str, ...]:
+    """The sources of both, by the rule of the daemon."""
+    every = {*known, *read}
+    sources = sorted(every - {_MORE_SOURCES})
+    if len(sources) < _MOST_SOURCES and _MORE_SOURCES not in every:
+        return tuple(sources)
+    return (*sources[: _MOST_SOURCES - 1], _MORE_SOURCES)
 
 
 def _own(run: RunView, event: Event, now: float) -> RunView:

@@ -1,10 +1,13 @@
 """A run of the popup, folded from its events."""
 
+import functools
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from aeon_popup.state.run_view import RunView, Stage
+from aeond.domain.policy import joined
 from aeond_client.events import (
     ApprovalRequested,
     BudgetExhausted,
@@ -193,3 +196,20 @@ def test_an_approval_has_the_untrusted_sources_of_its_run() -> None:
     assert folded([Event(RUN, 5, 5.0, 0.0, own)], run).taint == sources
     assert folded(numbered(own, run_id=CHILD), run).taint == ()
     assert folded(numbered(*read, own, run_id=CHILD), folded(numbered(RunStarted()))).taint == sources
+
+
+def test_sources_that_are_left_out_are_counted_as_more() -> None:
+    """Of more sources than the daemon records the first are listed, and the last says that there are more."""
+    names = tuple(f"file:/{number:02}" for number in range(17))
+    own = ApprovalRequested(ApprovalRequest("a1", ("s1",), (), "d"), "s1")
+
+    def taint(*reads: tuple[str, ...]) -> tuple[str, ...]:
+        ended = [StepEnded("s0", StepState.SUCCEEDED, taint=read) for read in reads]
+        read = folded(numbered(*ended, own)).taint
+        none: tuple[str, ...] = ()
+        assert read == functools.reduce(joined, reads, none)
+        return read
+
+    assert taint(names[:15]) == names[:15]
+    assert taint(names) == taint(names[:9], names[9:]) == (*names[:15], "more")
+    assert taint(("more", "z"), names[:1]) == (names[0], "z", "more")

@@ -33,8 +33,8 @@ def notice_of(before: RunView | None, after: RunView) -> Notice | None:
     """The notification for this change of a run; None if it needs none."""
     if after.is_past:
         return None
-    noted = None if before is None or before.is_past else (before.stage, before.subject)
-    if noted == (after.stage, after.subject):
+    noted = None if before is None or before.is_past else _noted(before)
+    if noted == _noted(after):
         return None
     match after.stage:
         case Stage.QUESTION:
@@ -75,6 +75,11 @@ def choice_of(action: str, run: RunView) -> bool | str | None:
         options = run.questions[0].question.options
         return options[int(word)] if int(word) < len(options) else None
     return None
+
+
+def _noted(run: RunView) -> tuple[Stage, str, tuple[str, ...]]:
+    """What a notification shows that may change. A source that the run has read since is part of what a person decides about."""
+    return run.stage, run.subject, run.taint
 
 
 def _ended(run: RunView, how: str, text: str) -> Notice:

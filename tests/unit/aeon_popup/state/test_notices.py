@@ -102,6 +102,17 @@ def test_an_approval_is_notified_with_the_untrusted_sources() -> None:
     assert len(last) <= 300
 
 
+def test_an_approval_is_notified_again_when_the_run_has_read_more() -> None:
+    """A source that the run has read since stands in a new notification, in place of the first; a repeat has none."""
+    first = run_of(states()["approval"])
+    later = replace(first, taints={RUN: ("file:/a",)})
+    notice = notice_of(first, later)
+    assert notice is not None
+    assert notice.key == first.key
+    assert notice.body.endswith("This run has read untrusted data: file:/a.")
+    assert notice_of(later, later) is None
+
+
 def test_a_notification_of_several_calls_says_what_each_would_do() -> None:
     """Each call has its own sentence, above its arguments, or alone where the notification cannot show these."""
     calls = (ToolCall("rm", {"path": "x.md"}), ToolCall("send", {}))

@@ -22,15 +22,18 @@ def addresses_in(text: str) -> tuple[str, ...]:
 
 
 def may_have_address(text: str, files: Collection[str] = ()) -> bool:
-    """Whether a word of the text has the form of an address, with or without its scheme, and is not the name of one of these files."""
+    """Whether a word of the text has the form of an address, with or without its scheme, and is not the name of one of these files.
+
+    Of a name with blanks the last word counts too. Names of folders do not: they may be those of sites.
+    """
     paths = {path.casefold() for path in files}
-    words = {word for path in paths for word in re.split(r"[\s/]", path)}
+    names = {re.split(r"[\s/]", path)[-1] for path in paths}
     for found in _HOST.finditer(text):
         whole = found[0].casefold()
         if path := _PATH.match(text, found.end()):
             is_name = (whole + path[0].casefold()).rstrip(_BEHIND) in paths
         else:
-            is_name = whole in words
+            is_name = whole in names
         if not is_name:
             return True
     return False

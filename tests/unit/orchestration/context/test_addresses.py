@@ -73,3 +73,10 @@ def test_names_of_known_files_are_no_addresses(text: str, may: bool) -> None:
     """A word that is the name of a known file, or its end, is none, unless it has a scheme, www or a path."""
     names = ("mail/letters.md", "script.pl", "Meeting notes.md", "old.mails/2024.md")
     assert may_have_address(text, names) is may
+
+
+@pytest.mark.parametrize("path", ["sites/club.example/index.html", "notes about club.example prices.txt"])
+def test_folders_and_words_within_names_hide_no_addresses(path: str) -> None:
+    """A word that is the name of a folder, or stands within the name of a file, may be an address; the end of that name is none."""
+    assert may_have_address("opening hours on club.example", [path])
+    assert not may_have_address(f"what does {path.replace('/', ' ').split()[-1]} say", [path])

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from aeond.domain.facts import Fact
-from aeond.domain.names import words_of
+from aeond.domain.names import folded, words_of
 from aeond.domain.values import JsonValue
 from aeond.frozen import frozen
 
@@ -66,11 +66,14 @@ def _texts(value: JsonValue) -> Iterator[str]:
 
 def parts_of(text: str) -> frozenset[str]:
     """Every three letters in a row, within words of four and more and of texts without spaces."""
-    return _parts(words_of(text))
+    return _parts(words_of(folded(text)))
 
 
 def _parts(words: Sequence[str]) -> frozenset[str]:
-    return frozenset(word[place : place + 3] for word in words for place in range(max(len(word) - 2, 1)))
+    # Folded again: what folding leaves of a letter like \U0001d400 can be folded further.
+    text = " ".join(words)
+    plain = text.lower().split() if text.isascii() else words_of(folded(text))
+    return frozenset(word[place : place + 3] for word in plain for place in range(max(len(word) - 2, 1)))
 
 
 def relevance(query: str, facts: Sequence[FactText], meanings: Mapping[str, float]) -> dict[str, float]:

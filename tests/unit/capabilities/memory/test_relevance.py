@@ -55,6 +55,14 @@ def test_words_have_parts_of_three_letters() -> None:
     assert parts_of("...") == frozenset()
 
 
+def test_parts_are_those_of_plain_letters() -> None:
+    """Letters that are folded in several steps, such as mathematical capitals, have the parts of the plain ones."""
+    assert parts_of("\U0001d400\U0001d401\U0001d402\U0001d403") == parts_of("abcd")
+    assert parts_of("\U0001d400\U0001d401'\U0001d412") == parts_of("ab's")
+    assert fact_text("\U0001d400\U0001d401\U0001d402\U0001d403", "").parts == parts_of("abcd")
+    assert relevance("\U0001d400\U0001d401\U0001d402", [fact_text("abc", "")], {})["abc"] > 0
+
+
 def test_facts_of_one_score_are_in_the_order_of_their_names() -> None:
     """Equally relevant facts are ordered by name, so that a repeat gives the same list."""
     assert [fact.key for fact in ranked("code", FACTS, {}, 3)] == ["alarm code", "garage code", "doctor"]

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Final, Self
 
+import anyio
 import anyio.to_thread
 import apsw
 
@@ -44,6 +45,7 @@ log = logging.getLogger("aeond.memory")
 
 # Up to so many facts are compared with a query one by one; of more, those that the full text finds.
 MAX_COMPARED: Final = 500
+MAX_COMPARING: Final = 4  # recalls that compare at the same time
 MAX_HITS: Final = 200
 MAX_QUERY_CHARS: Final = 4_000
 # Facts that get their vector during one recall; the others get theirs during later ones.
@@ -74,6 +76,8 @@ class SqliteMemory:
         self._file = SqliteAccess(path, MEMORY, deadline_seconds=deadline_seconds, vfs=vfs)
         self._namespace = namespace_of(uid)
         self._embedder = embedder
+        self._deadline_seconds = deadline_seconds
+        self._comparing = anyio.CapacityLimiter(MAX_COMPARING)
         self._stored: dict[str, int] = {}  # bytes by namespace
 
     async def __aenter__(self) -> Self:
@@ -156,7 +160,15 @@ class SqliteMemory:
         texts = await self._file.read(lambda cursor: self._compared(cursor, query, most))
         meanings = await self._meanings(query, dict(texts))
         # Not on the connection: hundreds of long facts take tenths of a second, and other users' reads would wait.
-        return await anyio.to_thread.run_sync(_ranked, query, texts, meanings, most, abandon_on_cancel=True)
+        with anyio.move_on_after(self._deadline_seconds):
+            return await anyio.to_thread.run_sync(
+                _ranked, query, texts, meanings, most, abandon_on_cancel=True, limiter=self._comparing
+            )
+        raise MEMORY.refusal(
+            "STUCK",
+            f"the facts could not be compared with the query within {self._deadline_seconds:g} s: retry",
+            retryable=True,
+        )
 
     def _count(self, cursor: apsw.Cursor) -> None:
         self._stored[self._namespace] = usage_of(cursor, self._namespace)

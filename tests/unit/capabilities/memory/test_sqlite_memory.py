@@ -10,7 +10,9 @@ import anyio.to_thread
 import apsw
 import pytest
 
+from aeond.capabilities.memory import sqlite_memory
 from aeond.capabilities.memory.sqlite_memory import MAX_EMBEDDED, SqliteMemory
+from aeond.domain.facts import Fact
 from aeond.errors import OverloadedError, StoreError
 from aeond.ports.embedding import Vector
 from tests.support.counting_vfs import counting_vfs
@@ -297,3 +299,31 @@ async def test_facts_are_compared_beside_the_connection(tmp_path: Path) -> None:
                 facts = await memory.recall("the plumber")
                 embedder.ended.set()
     assert [fact.key for fact in facts] == ["plumber"]
+
+
+async def test_a_comparison_has_a_place_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A comparison takes no thread of those that all parts of the daemon share."""
+    busy = []
+
+    def compare(*_: object) -> list[Fact]:
+        shared = anyio.from_thread.run_sync(anyio.to_thread.current_default_thread_limiter)
+        busy.append(shared.borrowed_tokens)
+        return []
+
+    monkeypatch.setattr(sqlite_memory, "ranked", compare)
+    async with SqliteMemory(tmp_path / "memory.db") as memory:
+        await memory.recall("the plumber")
+    assert busy == [0]
+
+
+async def test_a_comparison_has_a_deadline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A comparison that does not end is reported in time, as a disk that does not answer is."""
+    ended = threading.Event()
+    monkeypatch.setattr(sqlite_memory, "ranked", lambda *_: ended.wait(60))
+    with anyio.fail_after(60):
+        async with SqliteMemory(tmp_path / "memory.db") as memory:
+            memory._deadline_seconds = 0.1
+            with pytest.raises(StoreError) as refused:
+                await memory.recall("the plumber")
+            ended.set()
+    assert (refused.value.reason, refused.value.retryable) == ("MEMORY_STUCK", True)

@@ -14,15 +14,17 @@ from aeond.domain.values import JsonObject, display_json
 from aeond.errors import InvalidInputError
 from aeond.schemas.parts import Schema, closed, with_subschemas
 
+MAX_KEPT: Final = 256  # models whose schemas are kept
 _MAX_NESTING: Final = 16
 _DROPPED: Final = ("title", "default", "discriminator", "$defs")
 
 
 # pydantic takes longer to write a schema than all checks of it; several tools have the same models.
-@lru_cache(maxsize=1_024)
+@lru_cache(maxsize=MAX_KEPT)
 def model_schema(model: type[BaseModel]) -> JsonObject:
-    """The closed schema of a model, without references. Raises InvalidInputError (SCHEMA_INVALID) when the
-    model contains itself."""
+    """The closed schema of a model, without references; shared by all who ask for it, and never to be changed.
+
+    Raises InvalidInputError (SCHEMA_INVALID) when the model contains itself."""
     schema = model.model_json_schema()
     plain = _plain(schema, schema.get("$defs", {}), _MAX_NESTING)
     plain.pop("description", None)  # the tool has its own

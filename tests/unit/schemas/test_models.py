@@ -5,10 +5,10 @@ from enum import StrEnum
 from typing import Annotated, Any, Literal, Optional
 
 import pytest
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, create_model
 
 from aeond.errors import InvalidInputError
-from aeond.schemas.models import model_schema
+from aeond.schemas.models import MAX_KEPT, model_schema
 
 
 class Colour(StrEnum):
@@ -82,3 +82,11 @@ def test_optional_keeps_its_alternatives() -> None:
         size: Optional[int]  # noqa: UP045  the older spelling gives the same
 
     assert properties(Box)["size"] == {"anyOf": [{"type": "integer"}, {"type": "null"}]}
+
+
+def test_few_schemas_are_kept() -> None:
+    """The schema of a model is written once, and a program that makes models without end keeps no more than so many."""
+    assert model_schema(Bicycle) is model_schema(Bicycle)
+    for number in range(MAX_KEPT + 10):
+        model_schema(create_model(f"Model{number}"))
+    assert model_schema.cache_info().currsize == MAX_KEPT <= 256

@@ -15,6 +15,7 @@ from aeond.orchestration.context.addresses import without_addresses
 _NAME: Final = re.compile(
     r"(?<![\w./@-])(?:[\w.-]+/)*[\w-]{2,}(\.[a-z][a-z0-9]{0,4})(?![\w/])", re.IGNORECASE
 )
+_HIDDEN: Final = re.compile(r"(?:^|/)\.[^./]")
 
 _QUOTATION_MARKS: Final = ('""', "''", "``", "“”", "„“", "«»", "\u2018\u2019", "\u201a\u2018")
 
@@ -40,7 +41,7 @@ def named_folder(run: RunSnapshot, situation: Situation) -> tuple[str, tuple[str
     """The one folder whose name the request has as a word, and the files in it; "" where it names none, or several, or a file, and where
     not all files are in view. A folder in which a new file is to lie does not count."""
     text = run.text
-    for path in new_paths(run, situation):
+    for path in _unseen_paths(run, situation):
         text = text.replace(path, "")
     files: dict[str, list[str]] = {}
     for path, _ in situation.files:
@@ -59,7 +60,7 @@ def named_folder(run: RunSnapshot, situation: Situation) -> tuple[str, tuple[str
 def spelt_as_named(call: ToolCall, run: RunSnapshot, situation: Situation, new_name: str = "") -> ToolCall:
     """The call with the names of new files spelt as in the request, where a small model has spelt them almost so, or has translated
     the only one that is named; and, in the argument `new_name`, in the folder that stands there."""
-    paths = new_paths(run, situation)
+    paths = _unseen_paths(run, situation)
     names = tuple(map(_last, paths))
     made = str([step.step.tool_call for step in run.steps.values()])
     known = [path for path, _ in situation.files]
@@ -89,16 +90,20 @@ def new_names(run: RunSnapshot, situation: Situation) -> tuple[str, ...]:
 def new_paths(run: RunSnapshot, situation: Situation) -> tuple[str, ...]:
     """New files as the request names them; none where not all files are in view.
 
-    A word counts as the name of a file by its ending: that of a text, or of a file in view. A file that would be in a hidden folder
-    may exist: these folders are never in view.
+    A word counts as the name of a file by its ending: that of a text, or of a file in view. A file in a hidden folder may exist: these folders
+    are never in view. So none in them is known to be new, also not one that is.
     """
+    return tuple(path for path in _unseen_paths(run, situation) if not _HIDDEN.search(path))
+
+
+def _unseen_paths(run: RunSnapshot, situation: Situation) -> tuple[str, ...]:
+    """The files of `new_paths`, and those that the request names in hidden folders, whether or not they exist."""
     if not situation.knows_all_files:
         return ()
     known = [_last(path) for path, _ in situation.files]
     endings = TEXT_ENDINGS | {f".{name.rpartition('.')[2].lower()}" for name in known if "." in name}
     text = without_addresses(run.text)
     named = [found[0] for found in _NAME.finditer(text) if found[1].lower() in endings]
-    named = [path for path in named if not re.search(r"(?:^|/)\.[^./]", path)]
 
     def is_known(name: str) -> bool:
         return any(same_form(name, one) or close(name, one) for one in known)

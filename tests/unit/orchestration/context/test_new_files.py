@@ -95,6 +95,7 @@ def test_a_new_name_is_spelt_as_in_the_request(path: str, spelt: str) -> None:
         ("everything in Notes/ please", "notes"),
         ("Fass den Ordner notes in notes/summary.md zusammen", "notes"),
         ("a file notes/summary.md with one line", ""),
+        ("a file .old/notes/summary.md with one line", ""),
         ("notes and club", ""),
         ("what does a.md in notes say", ""),
         ("the noted ones", ""),
@@ -120,6 +121,7 @@ def test_a_folder_is_named_by_its_whole_name(request_: str, folder: str) -> None
         ("notes/lake.md, as short as notes/lake.md of old", "lake.md", "notes/lake.md"),
         ("file it as notes/lake.md, and keep lake.md short", "lake.md", "notes/lake.md"),
         ("a copy of boat.txt as old/boat.txt", "boat.txt", "boat.txt"),
+        ("put the checks into .github/checks.md", "checks.md", ".github/checks.md"),
     ],
 )
 def test_a_new_file_lies_where_the_request_says(request_: str, path: str, placed: str) -> None:
@@ -127,6 +129,14 @@ def test_a_new_file_lies_where_the_request_says(request_: str, path: str, placed
     call = ToolCall("write", {"path": path, "text": path})
     spelt = spelt_as_named(call, run_of(request=request_), SEEN, "path")
     assert spelt.arguments == {"path": placed, "text": path}
+
+
+def test_a_name_in_a_hidden_folder_is_spelt_as_in_the_request() -> None:
+    """The name of a file in a hidden folder is the request's too, though that file may exist."""
+    run = run_of(request="put the checks into .github/checks.md")
+    spelt = spelt_as_named(ToolCall("write", {"path": ".github/chekcs.md"}), run, SEEN)
+    assert spelt.arguments == {"path": ".github/checks.md"}
+    assert not names_new_file(run, SEEN)
 
 
 def test_a_second_new_file_keeps_its_name() -> None:

@@ -1,7 +1,7 @@
 """Ports of the policy: facts of a call, the decision about it, and the person who is asked."""
 
 from collections.abc import Callable
-from typing import Protocol, runtime_checkable
+from typing import Protocol, TypeGuard, runtime_checkable
 
 from aeond.domain.policy import CallFacts, DecidedCall, Decision, PolicyDescription, Target
 from aeond.domain.tools import ToolCall, ToolCode, ToolContext, ToolResult
@@ -32,12 +32,16 @@ class RuledPolicy(Policy, Protocol):
     def describe(self) -> PolicyDescription: ...
 
 
-@runtime_checkable
 class ReportsTargets(Protocol):
     """What a Tool has beside `execute` and `reconcile` if it can say beforehand what a call touches."""
 
     async def targets(self, arguments: JsonObject, context: ToolContext) -> tuple[Target, ...] | None:
         """Everything that the call would touch; None if that cannot be determined. Changes nothing; may raise."""
+
+
+def reports_targets(tool: object) -> TypeGuard[ReportsTargets]:
+    """Whether the tool can. For every call, so without isinstance, which for a protocol costs as much as the decision."""
+    return hasattr(tool, "targets")
 
 
 @runtime_checkable

@@ -1,18 +1,15 @@
 """Determines the facts of a call from its tool's declarations, its targets and its run."""
 
-from collections.abc import Awaitable, Callable
 from typing import Final
 
-from aeond.domain.policy import CallFacts, Effect, Target
+from aeond.domain.policy import CallFacts, Effect
 from aeond.domain.tools import ToolCall, ToolCode, ToolContext, Workspace
-from aeond.domain.values import JsonObject
 from aeond.errors import NotFoundError
 from aeond.frozen import frozen
 from aeond.ports import ToolRegistry
+from aeond.ports.policy import reports_targets
 
 _UNKNOWN: Final = ToolCode()
-
-Report = Callable[[JsonObject, ToolContext], Awaitable[tuple[Target, ...] | None]]
 
 
 @frozen
@@ -28,12 +25,11 @@ class ToolInspector:
         if tool is None:
             raise NotFoundError(f"tool {call.tool!r} does not exist", reason="TOOL_NOT_FOUND", field="tool")
         spec, targets = tool.spec, None
-        # not isinstance: for a protocol that costs as much as the decision, and ten times as much with a property
+        # not isinstance: for a protocol with a property that costs ten times as much as the decision
         code: ToolCode = getattr(tool, "tool_code", _UNKNOWN)
-        report: Report | None = getattr(tool, "targets", None)
         computes = spec.effect is Effect.PURE and not spec.source
-        if not computes and report is not None:
-            targets = await report(call.arguments, context)
+        if not computes and reports_targets(tool):
+            targets = await tool.targets(call.arguments, context)
         return CallFacts(
             call.tool,
             spec.effect,

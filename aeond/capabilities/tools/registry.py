@@ -23,7 +23,7 @@ from aeond.domain.values import JsonObject, JsonValue, canonical_json
 from aeond.errors import AlreadyExistsError, InvalidInputError, NotFoundError
 from aeond.frozen import frozen
 from aeond.ports import Tool, ToolAnswer
-from aeond.ports.policy import HoldsCalls, ReportsTargets, StatesCode
+from aeond.ports.policy import HoldsCalls, StatesCode, reports_targets
 from aeond.ports.serving import LimitsItself
 from aeond.ports.situations import Composes, ProposesValues
 from aeond.schemas.compiled import CompiledSchema
@@ -65,7 +65,7 @@ class RegisteredTool:
         return isinstance(self.tool, HoldsCalls) and self.tool.holds(arguments, context)
 
     async def targets(self, arguments: JsonObject, context: ToolContext) -> tuple[Target, ...] | None:
-        if self.spec.source or not isinstance(self.tool, ReportsTargets):
+        if self.spec.source or not reports_targets(self.tool):
             return None  # a tool of another author is not believed
         return await self.tool.targets(arguments, context)
 

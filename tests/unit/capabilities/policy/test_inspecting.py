@@ -1,5 +1,6 @@
 """Facts of calls as their tools report them."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,8 +14,10 @@ from aeond.capabilities.tools.files.safe_open import best_resolver
 from aeond.capabilities.tools.registry import Registry
 from aeond.capabilities.tools.worker_threads import WorkerThreads
 from aeond.domain.policy import Access, CallFacts, Effect, Origin, Target, TargetKind, call_digest
-from aeond.domain.tools import ToolCall, ToolCode, ToolContext
+from aeond.domain.tools import ToolCall, ToolCode, ToolContext, ToolSpec
+from aeond.domain.values import JsonObject
 from aeond.errors import NotFoundError, ToolError
+from aeond.ports.policy import reports_targets
 from tests.support.doubles import ManualClock
 from tests.support.memory import InMemoryMemory
 from tests.support.tools import FreeTool
@@ -102,6 +105,33 @@ async def test_a_tool_of_another_author_is_not_believed(inspector: ToolInspector
     """A hostile tool file declared PURE and wrote the workspace; it counts as a sandboxed program now."""
     facts = await inspected(inspector, tmp_path, "give_back", text="x")
     assert (facts.effect, facts.foreign, facts.targets_known) == (Effect.EXEC_CONTAINED, True, False)
+
+
+class SilentTool(FreeTool):
+    """Reads, and does not say what."""
+
+    @property
+    def spec(self) -> ToolSpec:
+        return replace(super().spec, effect=Effect.READ)
+
+
+class ReportingTool(SilentTool):
+    """Says that it touches the host whose name is its text."""
+
+    async def targets(self, arguments: JsonObject, _context: ToolContext) -> tuple[Target, ...]:
+        return (Target(TargetKind.HOST, str(arguments["text"]), Access.USE),)
+
+
+@pytest.mark.parametrize("tool", [SilentTool(), ReportingTool()])
+async def test_targets_are_known_of_a_tool_that_reports_them(tool: FreeTool, tmp_path: Path) -> None:
+    """Of a tool with effects that does not say what a call touches, the targets are not known; of one that does, they are what it says."""
+    registry = Registry()
+    registry.register(tool)
+    facts = await inspected(ToolInspector(registry), tmp_path, "give_back", text="a:1")
+    reports = reports_targets(tool)
+    assert reports is isinstance(tool, ReportingTool)
+    expected = (Target(TargetKind.HOST, "a:1", Access.USE),) if reports else ()
+    assert (facts.targets_known, facts.targets) == (reports, expected)
 
 
 async def test_another_code_or_sandbox_is_another_call(tmp_path: Path) -> None:

@@ -2,8 +2,8 @@
 
 Numbers may have groups of thousands and a decimal point or comma, as long as one reading is possible: a comma before
 exactly three digits is refused, a single point is always the decimal point. Between the arguments of a function a
-comma separates; a text with semicolons uses those, and its commas are decimal. Arguments with blanks in which a
-comma without one may be decimal, as in sum(1,5, 2,5), are refused.
+comma separates; a text with semicolons uses those, and its commas are decimal. Arguments with a blank beside a
+comma, in which a comma without one may be decimal, as in sum(1,5, 2,5), are refused.
 """
 
 import re
@@ -57,9 +57,15 @@ _AMONG_ARGUMENTS: Final = re.compile(_TOKEN % _NUMBER.replace("[.,]", "[.]"), re
 _AMBIGUOUS: Final = re.compile(r"[1-9]\d{0,2},\d{3}")
 _GROUPED: Final = r"[1-9]\d{0,2}(?:,\d{3})+"
 _WITH_POINT: Final = re.compile(rf"(?<![\d.,]){_GROUPED}\.\d+(?![\d,])")
-# What may be one number among arguments: 1,5 or 1,234,567.8 or 1.234,5; 2026,3,10 is none.
+# What may be one number among arguments: 1,5 or 1 234,5 or 1,234,567.8 or 1.234,5.
 _ONE_NUMBER: Final = re.compile(
-    rf"(?<![\d.,])(?:\d+,\d+|{_GROUPED}(?:\.\d+)?|\d{{1,3}}(?:\.\d{{3}})+,\d+)(?![\d.]|,\d)"
+    rf"(?<![\d.,])(?:{_GROUPED}(?:\.\d+)?|\d+(?:[ '_]\d{{3}})*,\d+|\d{{1,3}}(?:\.\d{{3}})+,\d+)(?![\d.])"
+)
+_SEPARATED: Final = re.compile(r",\s|\s,")
+# Arguments that are whole numbers: all of a date and a time, and the digits to which a result is rounded.
+_OF_WHOLE: Final = re.compile(r"\b(?:date|time)\s*\([^()]*\)?")
+_DIGITS: Final = re.compile(
+    r"(\bround\((?:[^(),]|\([^()]*\))*[-+*/)](?:[^(),]|\([^()]*\))*),\s*\d+\s*(?=\)|$)"
 )
 
 
@@ -98,7 +104,7 @@ def _plain(text: str) -> str:
 def _tokens(text: str) -> Iterator[Token]:
     calls: list[bool] = []  # for each open parenthesis, whether it belongs to a function
     before = ""
-    place = 0
+    begin = place = 0
     while place < len(text):
         among = True in calls and ";" not in text
         match = (_AMONG_ARGUMENTS if among else _OUTSIDE).match(text, place)
@@ -109,11 +115,11 @@ def _tokens(text: str) -> Iterator[Token]:
         if found in ("(", "["):
             calls.append(before == "name" or found == "[")
             if calls.count(True) == 1 and calls[-1] and ";" not in text:
-                _check_commas(_inside(text, match.end()))
+                _check_commas(text[begin : match.end()] + _inside(text, match.end()))
         elif found in (")", "]") and calls:
             calls.pop()
         yield Token(kind, found) if kind in ("name", "sign") else Token("value", found, _value(kind, found))
-        before, place = kind, match.end()
+        before, begin, place = kind, match.start(kind), match.end()
 
 
 def _value(kind: str, text: str) -> Value:
@@ -153,10 +159,11 @@ def _inside(text: str, start: int) -> str:
     return text[start:]
 
 
-def _check_commas(arguments: str) -> None:
-    """Refuses commas that may be part of a number or separate arguments. In a text with blanks a comma that separates
-    has one, so that a comma without one may be decimal; in a text without blanks the commas separate."""
-    found = (_ONE_NUMBER if re.search(r"\s", arguments.strip()) else _WITH_POINT).search(arguments)
+def _check_commas(call: str) -> None:
+    """Refuses commas that may be part of a number or separate arguments. Where a comma has a blank beside it, one without
+    may be decimal; where none has, the commas separate. `call` has the function's name and no closing parenthesis."""
+    numbers = _ONE_NUMBER if _SEPARATED.search(call) else _WITH_POINT
+    found = numbers.search(_DIGITS.sub(r"\1", _OF_WHOLE.sub("", call)))
     if found:
         several = ", ".join(found[0].split(","))
         raise invalid(

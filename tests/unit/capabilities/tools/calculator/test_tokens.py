@@ -21,6 +21,11 @@ from aeond.errors import ToolError
             "max(date(2026,3,10), 5)",
             ["max", "(", "date", "(", "2026", ",", "3", ",", "10", ")", ",", "5", ")"],
         ),
+        ("round(10 / 3,2)", ["round", "(", "10", "/", "3", ",", "2", ")"]),
+        ("max(round(10/3,2), 3)", ["max", "(", "round", "(", "10", "/", "3", ",", "2", ")", ",", "3", ")"]),
+        ("date(2026, 3,10)", ["date", "(", "2026", ",", "3", ",", "10", ")"]),
+        ("sum(1,5,2,5)", ["sum", "(", "1", ",", "5", ",", "2", ",", "5", ")"]),
+        ("sum(1,5 + 2,5)", ["sum", "(", "1", ",", "5", "+", "2", ",", "5", ")"]),
         ("2,5*max(1, 5)", ["2,5", "*", "max", "(", "1", ",", "5", ")"]),
         ("9:50+1:5", None),
     ],
@@ -53,15 +58,17 @@ def test_numbers_have_values() -> None:
         ("sum([1,5, 2])", "1,5 may be"),
         ("max(round(1,5), 3)", "1,5 may be"),
         ("round(1,5*3, 2)", "1,5 may be"),
-        ("sum(1,5 + 2,5)", "1,5 may be"),
         ("sum(1,234, 5)", "1,234 may be one number or several; write for example 1234 for one"),
         ("sum(1,234,567, 5)", "1,234,567 may be"),
         ("sum(1.234,5, 2)", "1.234,5 may be one number or several; write for example 1234.5 for one"),
+        ("sum(1 234,5, 2)", "1 234,5 may be one number or several; write for example 1234.5 for one"),
+        ("sum(1,5,2, 3)", "1,5 may be"),
+        ("round(sum(1,5, 2)/3, 2)", "1,5 may be"),
         ("sum(1,234.50)", "1,234.50 may be"),
     ],
 )
 def test_a_comma_that_may_be_decimal_or_separate_is_refused(text: str, message: str) -> None:
-    """Among arguments with blanks, a comma between digits has two readings: neither is computed."""
+    """Among arguments with a blank beside a comma, a comma between digits has two readings: neither is computed."""
     with pytest.raises(ToolError) as caught:
         tokens_of(text)
     assert message in str(caught.value)

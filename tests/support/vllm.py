@@ -134,7 +134,7 @@ async def vllm_engine(
     anyio_backend: str, tmp_path_factory: pytest.TempPathFactory
 ) -> AsyncIterator[RealVllm]:
     """The session's engine, ready to answer, and quick to come back when it is killed. It has a parser for tool calls and a
-    chat template with tools, which change nothing for requests without tools."""
+    chat template with tools, which renders requests without tools as the model's own does."""
     folder = tmp_path_factory.mktemp("vllm")
     tools = {"tool_parser": "hermes", "chat_template": TEMPLATE}
     async with running_vllm(folder, max_deaths=100, first_backoff_seconds=0.05, **tools) as running:

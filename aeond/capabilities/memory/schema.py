@@ -170,7 +170,7 @@ def keep_vectors(
 
 def index_text(key: str, value: JsonValue) -> str:
     """The words of a fact as they are indexed and asked for."""
-    text = folded(plain_text(value, MAX_INDEXED_CHARS))  # which may be longer than before
+    text = folded(plain_text(value, MAX_INDEXED_CHARS))  # folding can make it longer: ß becomes ss
     return " ".join(words_of(f"{key} {text}"[:MAX_INDEXED_CHARS]))
 
 

@@ -136,12 +136,12 @@ class Tracing:
                 runs.append(self._ended.popleft())
                 run_id, ended = runs[-1]
                 try:
-                    spans, more, fewer = (*ended, 0) if ended else await self._read(run_id)
+                    spans, more, lost = (*ended, 0) if ended else await self._read(run_id)
                 except AeondError:  # the journal cannot be read: it says so itself
                     dropped += 1
                 else:
                     batch.append(spans)
-                    count, dropped = count + more, dropped + fewer
+                    count, dropped = count + more, dropped + lost
                 if count >= BATCH_SPANS or (count and not self._ended):
                     taken = await self._exporter.export(batch, count)
                     self._exported += taken

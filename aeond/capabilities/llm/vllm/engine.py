@@ -88,8 +88,9 @@ class VllmProgram:
             "HF_HUB_OFFLINE": "1",
             "HF_HOME": str(self._cache / "hub"),
             "TOKENIZERS_PARALLELISM": "false",
-            # What a request is the first to need is compiled then: for the likeliest tokens some ten seconds on a CPU.
-            # By default it is kept below /tmp, which systemd empties with each service that has its own.
+            # The first request that needs a part of torch waits until it is compiled: 7 s for the likeliest tokens, on
+            # two cores. By default the result is below /tmp, which is empty after each start of a service that has its own.
+            # What vLLM compiles itself is elsewhere, by its version; here are some 450 KB, also those of older versions.
             "TORCHINDUCTOR_CACHE_DIR": str(self._cache / "inductor"),
             "VLLM_CACHE_ROOT": str(self._cache),
             "VLLM_DO_NOT_TRACK": "1",

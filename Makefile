@@ -37,7 +37,7 @@ FAST := tests/unit tests/spec tests/replay tests/eval
 WORKERS := 3
 PARALLEL = --numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder
 
-# The files with tests of an engine. The collection of all files takes 6 s of a core or more, each time.
+# The files with tests of an engine; tests/support/engine_marks.py fails a collection that has one elsewhere. The collection of all files takes 6 s of a core or more, each time.
 ENGINE_TESTS = $(shell grep --recursive --extended-regexp --files-with-matches --include='test_*.py' 'mark\.(model|vllm)\b' tests | sort)
 
 # Each process of the desktop tests starts an X server, a bus and window managers of its own. The tests wait for a part of their

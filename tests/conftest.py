@@ -8,8 +8,13 @@ from collections.abc import AsyncIterator
 import pytest
 from hypothesis import HealthCheck, settings
 
-# Fixtures that are made once for all tests, and what becomes of skips.
-pytest_plugins = ["tests.support.engine", "tests.support.skips", "tests.support.vllm"]
+# Fixtures that are made once for all tests, where tests of engines are, and what becomes of skips.
+pytest_plugins = [
+    "tests.support.engine",
+    "tests.support.engine_marks",
+    "tests.support.skips",
+    "tests.support.vllm",
+]
 
 # A shell starts background jobs with SIGINT ignored, and every program that a test starts would inherit that.
 # Signals handled here have their default action in them.

@@ -90,7 +90,7 @@ class VllmProgram:
             "TOKENIZERS_PARALLELISM": "false",
             # The first request that needs a part of torch waits until it is compiled: 7 s for the likeliest tokens, on
             # two cores. By default the result is below /tmp, which is empty after each start of a service that has its own.
-            # What vLLM compiles itself is elsewhere, by its version; here are some 450 KB, also those of older versions.
+            # vLLM sets another folder for what it compiles itself; here are some 450 KB, and files of older versions stay.
             "TORCHINDUCTOR_CACHE_DIR": str(self._cache / "inductor"),
             "VLLM_CACHE_ROOT": str(self._cache),
             "VLLM_DO_NOT_TRACK": "1",

@@ -282,7 +282,8 @@ def test_a_notification_shows_the_exact_arguments(
         shown = notifications.next()
         arguments = f'send {{"gate": "{shown_gate}", "seconds": 0.0}}'
         assert shown.summary == ASKED
-        assert shown.body == f"{arguments}\nWhy this is asked: no rule allows it"
+        why = "Why this is asked: no rule allows it\nUntrusted sources of this run: tool:send."
+        assert shown.body == f"{arguments}\n{why}"
         assert list(shown.actions.values()) == ["Open", "Deny", "Approve"]
         notifications.invoke(shown, next(name for name, label in shown.actions.items() if label == "Deny"))
         assert outcome(client, run_id) is StepState.FAILED

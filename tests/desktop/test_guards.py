@@ -194,7 +194,7 @@ def test_an_approval_says_which_untrusted_data_the_run_has_read(popup: Popup) ->
     (card,) = [one for one in [popup.body.card] if isinstance(one, ApprovalCard)]
     assert card.untrusted.isVisible()
     words = card.untrusted.text().replace("\u200b", "")
-    assert words.startswith("This run has read untrusted data: host:a.example:443, x \\x1byyy")
+    assert words.startswith("Untrusted sources of this run: host:a.example:443, x \\x1byyy")
     assert len(words) < 200
     assert "host:a.example:443" in card.accessibleDescription()
 

@@ -298,9 +298,7 @@ def test_an_approval_names_what_its_run_has_read(page: Any, states: StatesClient
         "other": below({"first": approval("first"), "second": decided}),
     }
     show(page, "root")
-    page.get_by_text(
-        "This run has read untrusted data: host:a.example:443, mail, file:/a, file:/b."
-    ).wait_for()
+    page.get_by_text("Untrusted sources of this run: host:a.example:443, mail, file:/a, file:/b.").wait_for()
     show(page, "other")
     page.get_by_role("heading", name="Use the tool send?").wait_for()
-    assert page.get_by_text("This run has read untrusted data").count() == 0
+    assert page.get_by_text("Untrusted sources of this run").count() == 0

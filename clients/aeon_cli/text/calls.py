@@ -32,11 +32,11 @@ def approval_heading(approval: ApprovalRequest) -> str:
 
 
 def untrusted_sentence(taint: Sequence[str]) -> str:
-    """The untrusted sources that a run has read, as a sentence on one line; "" if there are none."""
+    """The untrusted sources that a run has read or is about to read, as a sentence on one line; "" if there are none."""
     if not taint:
         return ""
     sources = ", ".join(shortened(one_line(source), _SOURCE_CHARS) for source in taint)
-    return f"This run has read untrusted data: {sources}."
+    return f"Untrusted sources of this run: {sources}."
 
 
 def _effect_sentence(call: ToolCall, preview: CallPreview) -> str:

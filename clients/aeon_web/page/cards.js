@@ -94,7 +94,7 @@ export function approvalCard(approval, busy, taint) {
   return h("section", { class: "card warn", "data-key": approval.key, "aria-labelledby": "card-title" },
     h("h3", { id: "card-title" }, several ? `Allow ${counted(sentences.length, "call")}?` : `${sentences[0]}?`),
     h("p", { class: "reason" }, h("span", { class: "dim" }, "Why this is asked: "), printable(approval.message)),
-    taint.length ? h("p", { class: "notice" }, `This run has read untrusted data: ${taint.map(oneLine).join(", ")}.`) : null,
+    taint.length ? h("p", { class: "notice" }, `Untrusted sources of this run: ${taint.map(oneLine).join(", ")}.`) : null,
     approval.calls.map((tool, place) => callOf(tool, approval.previews[place] ?? {}, approval.step_ids[place], several ? sentences[place] : "")),
     approval.folders.map((folder) => fact("Folder", folder)),
     approval.hosts.map((host) => fact("Host", host)),

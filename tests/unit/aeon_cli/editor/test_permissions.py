@@ -49,7 +49,7 @@ def test_an_approval_shows_calls_and_changes() -> None:
     assert isinstance(diff, FileEditToolCallContent)
     assert (diff.path, diff.old_text, diff.new_text) == ("/srv/w/a.txt", "old", "new")
     assert "write_file, step s1" in str(text)
-    assert "This run has read untrusted data: host:example.org:443." in str(text)
+    assert "Untrusted sources of this run: host:example.org:443." in str(text)
     assert (shown.tool_call_id, shown.status) == ("r1:s1", "pending")
 
 

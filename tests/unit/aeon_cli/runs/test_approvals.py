@@ -26,7 +26,7 @@ def test_a_call_is_shown_with_what_it_would_do() -> None:
     """Untrusted sources of the run, tool, step, arguments, path, diff, folder and deadline."""
     assert lines_of(REQUEST, 100.0, ("host:example.org:443",)) == [
         "! 1 call needs your approval: no rule matches",
-        "  This run has read untrusted data: host:example.org:443.",
+        "  Untrusted sources of this run: host:example.org:443.",
         "  1) write_file, step s1",
         "     | content: 392 characters, see the diff",
         '     | path: "report.txt"',

@@ -98,7 +98,7 @@ def test_an_approval_is_notified_with_the_untrusted_sources() -> None:
     notice = notice_of(None, run)
     assert notice is not None
     last = notice.body.splitlines()[-1]
-    assert last.startswith("This run has read untrusted data: host:a.example:443, x yx y")
+    assert last.startswith("Untrusted sources of this run: host:a.example:443, x yx y")
     assert len(last) <= 300
 
 
@@ -109,7 +109,7 @@ def test_an_approval_is_notified_again_when_the_run_has_read_more() -> None:
     notice = notice_of(first, later)
     assert notice is not None
     assert notice.key == first.key
-    assert notice.body.endswith("This run has read untrusted data: file:/a.")
+    assert notice.body.endswith("Untrusted sources of this run: file:/a.")
     assert notice_of(later, later) is None
 
 

@@ -33,8 +33,8 @@ EXITS = "\n".join(
     )
 )
 
-# After every look at a socket the event loop waits for a thread that computes to give up the interpreter: for 5 ms, if Python is left to
-# itself, which is longer than most calls take.
+# While a thread computes, the event loop waits for the interpreter after each look at a socket: for up to 5 ms with Python's own value, which
+# is longer than most calls take. ADR 0126 has the measurements.
 _SWITCH_SECONDS = 0.0005
 
 

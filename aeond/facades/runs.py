@@ -28,9 +28,8 @@ def call_lines(approval: ApprovalRequest) -> list[str]:
 
 async def cancel(client: AsyncClient, run_id: str, reason: str) -> None:
     """Cancels the run of a request that was cancelled or whose client went away, even while the request is ending."""
-    with suppress(
-        AeondError, TimeoutError
-    ):  # the daemon is away: the run goes on, as it would without a client
+    # If the daemon is away, the run goes on, as it would without a client.
+    with suppress(AeondError, TimeoutError):
         async with uncancelled(_CANCEL_SECONDS):
             await client.cancel_run(run_id, reason)
 

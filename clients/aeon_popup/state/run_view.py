@@ -234,15 +234,14 @@ class RunView:
 
 def _with_taint(taints: Mapping[str, tuple[str, ...]], event: Event) -> Mapping[str, tuple[str, ...]]:
     match event.kind:
-        case RunCreated(taint=read) | ReferencesResolved(taint=read) | StepEnded(taint=read):
-            pass
-        case PolicyDecided(adds=read):
-            pass
-        case _:
-            return taints
-    if not read:
-        return taints
-    return {**taints, event.run_id: _joined(taints.get(event.run_id, ()), read)}
+        case (
+            RunCreated(taint=read)
+            | ReferencesResolved(taint=read)
+            | StepEnded(taint=read)
+            | PolicyDecided(adds=read)
+        ) if read:
+            return {**taints, event.run_id: _joined(taints.get(event.run_id, ()), read)}
+    return taints
 
 
 def _joined(known: tuple[str, ...], read: tuple[str, ...]) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 import random
 import statistics
+import sys
 from pathlib import Path
 from typing import Any, Final
 
@@ -37,15 +38,21 @@ def measure(_folder: Path) -> Section:
     """Two servers in memory, asked in turns: one as aeond sets it, and one that differs in one setting."""
     model, dice = default_model(), random.Random()
     library = native_build()
-    tried = (*TRIED, *([("built for this processor", {"library": str(library)})] if library else []))
-    with bare_llama(model, **OURS) as ours:
+    base = {**OURS, **({"library": str(library)} if library else {})}
+    rows = []
+    with bare_llama(model, **base) as ours:
         ours.ask("Begin.", 4)
-        rows = [_row(name, {**OURS, **settings}, ours, model, dice) for name, settings in tried]
+        for name, settings in TRIED:
+            rows.append(_row(name, {**base, **settings}, ours, model, dice))
+            print("  " + "   ".join(rows[-1]), file=sys.stderr, flush=True)
+        if library:
+            rows.append(_row("as the wheel is built", OURS, ours, model, dice))
     return Section(
         "Settings of the engine",
         "The default model on llama.cpp's own server, driven directly: each row is a server that differs from aeond's "
         "settings in what the row names, asked in turns with one that has aeond's. Ratios to that one are of a pair of "
-        f"unseen prompts of each size, with {WRITTEN} tokens written after each; the first row shows how much two equal "
+        f"unseen prompts of each size, with {WRITTEN} tokens written after each; all are "
+        f"{'built for this processor, but for the last row' if library else 'as the wheel is built'}. The first row shows how much two equal "
         "servers differ. Tokens a second depend on what else the machine does. Memory is the largest resident size, the model's file included.",
         ("settings", *(f"reads {size}" for size in SIZES), "writes", "memory", "loads in"),
         tuple(rows),

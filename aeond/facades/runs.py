@@ -12,6 +12,8 @@ from aeond_client import AsyncClient
 from aeond_client.errors import AeondError
 from aeond_client.records.judgements import ApprovalRequest, CallPreview
 
+CREATE_SECONDS: Final = 30.0
+"""How long a façade waits for the confirmation of a new run."""
 _CANCEL_SECONDS: Final = 10.0
 
 

@@ -17,14 +17,13 @@ from pydantic import ValidationError
 
 from aeond.facades.mcp import arguments, consent, results, tasks
 from aeond.facades.mcp.following import Context, Result, follow, resumed_run, settled
-from aeond.facades.runs import cancel, uncancelled
+from aeond.facades.runs import CREATE_SECONDS, cancel, uncancelled
 from aeond_client import AsyncClient
 from aeond_client.calls.run_calls import RunOptions
 from aeond_client.errors import AeondError, InvalidInputError, NotFoundError, TimedOutError
 from aeond_client.records.runs import Run
 
 MAX_FACTS: Final = 1_000
-CREATE_SECONDS: Final = 30.0
 CANCELLED: Final = "cancelled by the MCP client"
 SCHEME: Final = "aeond-memory:///"
 INSTRUCTIONS: Final = (

@@ -4,12 +4,10 @@ import json
 from collections.abc import AsyncGenerator
 from typing import Any, Final
 
-import anyio
-
 from aeond.facades.openai.conversations import Asked, Conversations, Place, asked_by
 from aeond.facades.openai.failures import ApiError, unsupported
 from aeond.facades.openai.parts import Ended, Failed, Part, Prompt, Started, StepBegan, StepDone, Text, Usage
-from aeond.facades.runs import call_lines, cancel
+from aeond.facades.runs import CREATE_SECONDS, call_lines, cancel, uncancelled
 from aeond_client import AsyncClient, Run
 from aeond_client.connection.waiting import may_need_a_person, waits
 from aeond_client.events import Event, StepEnded, StepStarted
@@ -37,8 +35,17 @@ async def answered(
         raise unsupported(
             "The answer of a run has no format: leave it out, or use a model.", "response_format"
         )
-    with anyio.CancelScope(shield=True):  # otherwise a run that is being created could not be cancelled
-        place = await conversations.enter(client, prompt)
+    try:
+        async with uncancelled(
+            CREATE_SECONDS
+        ):  # otherwise a run that is being created could not be cancelled
+            place = await conversations.enter(client, prompt)
+    except TimeoutError as error:
+        raise ApiError(
+            504,
+            "timed_out",
+            f"The daemon did not confirm the run within {CREATE_SECONDS:g} s, and may still create it: `aeonctl runs` shows it.",
+        ) from error
     following = _Following(client, place)
     left = True
     try:

@@ -1,14 +1,21 @@
 """Runs as answers."""
 
+from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
 
-from aeond.facades.openai.parts import Ended, Failed, Usage
-from aeond.facades.openai.runs import approval_text, asked_text, ended, question_text
+from aeond.api.v1 import runs_pb2
+from aeond.facades.openai.conversations import Conversations
+from aeond.facades.openai.failures import ApiError
+from aeond.facades.openai.parts import Ended, Failed, Prompt, Said, Usage
+from aeond.facades.openai.runs import answered, approval_text, asked_text, ended, question_text
+from aeond_client import AsyncClient
 from aeond_client.records.judgements import ApprovalRequest, CallPreview, Question
 from aeond_client.records.runs import Answer, Problem, Run, RunState
 from aeond_client.records.tools import ToolCall
+from tests.support.scripted_daemon import ScriptedDaemon, ScriptedRuns
 
 USAGE = Usage(5, 3)
 
@@ -77,3 +84,25 @@ def test_a_suspended_run_names_the_cause() -> None:
     """A run that waits for something else says why, and which command shows it."""
     text = asked_text(Run("r1", RunState.SUSPENDED, "", suspend_reason="disk_full"))
     assert text == "The run is suspended (disk full): aeonctl show r1 says what it waits for."
+
+
+class SilentRuns(ScriptedRuns):
+    """Never replies to GetRun."""
+
+    async def GetRun(self, request: runs_pb2.GetRunRequest, context: Any) -> Any:  # noqa: N802 - the contract's name
+        await anyio.sleep_forever()
+
+
+async def test_a_daemon_that_does_not_confirm_a_run_ends_the_request(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A request whose run the daemon does not confirm by the deadline ends with status 504 and says how to look for the run."""
+    monkeypatch.setattr("aeond.facades.openai.runs.CREATE_SECONDS", 0.2)
+    daemon = ScriptedDaemon(tmp_path / "d.sock")
+    daemon.runs = SilentRuns()  # type: ignore[abstract]  # the rest answers UNIMPLEMENTED
+    prompt = Prompt("aeond", (Said("user", "Sort my notes"),), previous="resp_r1_2_3")
+    with anyio.fail_after(30):
+        async with daemon, AsyncClient(str(daemon.path)) as client:
+            with pytest.raises(ApiError, match=r"within 0\.2 s.*aeonctl runs") as raised:
+                await anext(answered(client, prompt, Conversations(lambda: 0.0)))
+    assert (raised.value.status, raised.value.code) == (504, "timed_out")

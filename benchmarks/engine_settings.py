@@ -73,9 +73,9 @@ def _row(
         read: dict[int, list[tuple[float, float]]] = {size: [] for size in SIZES}
         written: list[tuple[float, float]] = []
         for number in range(ROUNDS):
-            for size in SIZES:
-                pair = [_timed(one, dice, size) for one in (bare, ours)[:: 1 if number % 2 else -1]]
-                its, our = pair if number % 2 else pair[::-1]
+            for turn, size in enumerate(SIZES, number):
+                pair = [_timed(one, dice, size) for one in (bare, ours)[:: 1 if turn % 2 else -1]]
+                its, our = pair if turn % 2 else pair[::-1]
                 read[size].append((its.read_rate, our.read_rate))
                 written.append((its.written_rate, our.written_rate))
         return (

@@ -45,7 +45,7 @@ ENGINE_TESTS = $(shell grep --recursive --extended-regexp --files-with-matches -
 DESKTOP_WORKERS := 3
 
 # Each process of the tests of the web page starts a browser, a daemon and page servers of its own, and waits for a part of its time.
-PAGE_WORKERS := 2
+PAGE_WORKERS := 3
 
 # Destination of `make install`, and the Python to build on, which the service must be able to access.
 DESTDIR :=

@@ -16,6 +16,8 @@ from tests.support.popup_script import GATE
 from tests.support.repository import ROOT
 from tests.support.stages import Stage
 
+# Longer than the page lets pass between two requests for its history.
+HISTORY_MS = 11_000
 NAMES = {"Ctrl": "Control", "↑": "ArrowUp", "↓": "ArrowDown"}
 
 
@@ -142,9 +144,13 @@ def _try_again(user: User) -> None:
 
 
 def _move(user: User) -> None:
+    user.page.clock.install()
+    user.page.reload()
+    user.page.get_by_text("aeond ").wait_for()
     with Client(user.stage.socket) as client:
         for number in (1, 2):
             client.run(f"number {number} to move to")
+    user.page.clock.fast_forward(HISTORY_MS)  # the page asks for runs of other clients at intervals
     focused = user.page.locator(".rows button:focus")
     user.page.locator("#filter").fill("to move to")
     user.page.locator(".rows button").nth(1).get_by_text("number 1 to move to").wait_for()

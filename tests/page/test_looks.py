@@ -1,9 +1,6 @@
-"""Every state of the page: axe-core, contrast, keyboard, motion and small screens."""
+"""The page for a user of the keyboard, with reduced motion, with long answers and journals, and with a daemon that starts."""
 
-from collections.abc import Iterator
 from typing import Any
-
-import pytest
 
 from aeon_web.access import Access
 from aeond_client.events import (
@@ -18,16 +15,10 @@ from aeond_client.events import (
 from aeond_client.records.runs import Plan, PlanStep, RunState, StepState
 from tests.page.conftest import Tab
 from tests.support.page_runs import NOW, TEXT, summaries
-from tests.support.page_shows import DRAWN, Servers, show
 from tests.support.page_shows import states as every_state
 from tests.support.page_states import StatesClient
 
-# Rules of axe-core: WCAG 2.2 A and AA, contrast among them, and its own good practice.
-RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
-
 STATES = every_state()
-# Widths of small screens, the largest first.
-WIDTHS = (700, 360, 320)
 
 
 def open_state(page: Any, name: str) -> None:
@@ -42,45 +33,6 @@ def open_state(page: Any, name: str) -> None:
         page.get_by_label("Request", exact=True).wait_for()
     if act is not None:
         act(page)
-
-
-def violations(page: Any) -> list[str]:
-    """Violations that axe-core, which the page has, finds in it as it is now. It describes and sends only these: descriptions of all
-    that keeps the rules take longer than the rules themselves.
-    """
-    found = page.evaluate(
-        "rules => axe.run(document, { runOnly: rules, resultTypes: ['violations'] }).then((found) => found.violations)",
-        RULES,
-    )
-    return [
-        f"{rule['id']}: {node['target']} {node['failureSummary']}" for rule in found for node in rule["nodes"]
-    ]
-
-
-@pytest.fixture(scope="module", params=STATES)
-def shown(request: pytest.FixtureRequest, browser: Any, using: Servers) -> Iterator[Any]:
-    """A page in each state, one after the other; axe-core is a script that the page's rules forbid."""
-    page = show(browser, request.param, scheme="light", scale=1, using=using, bypass_csp=True)
-    yield page
-    page.context.close()
-
-
-def test_every_state_is_accessible(shown: Any, axe: str) -> None:
-    """No state violates a rule of WCAG 2.2 AA, in either colour scheme: names, roles, order and contrast."""
-    shown.evaluate(axe)
-    for scheme in ("light", "dark"):
-        shown.emulate_media(color_scheme=scheme)
-        assert violations(shown) == []
-
-
-def test_nothing_is_cut_off_on_small_screens(shown: Any) -> None:
-    """On small screens no state scrolls sideways, and every button lies within the screen."""
-    outside = "all => all.filter((one) => one.getBoundingClientRect().right > innerWidth).length"
-    for width in WIDTHS:
-        shown.set_viewport_size({"width": width, "height": 640})
-        shown.evaluate(DRAWN)
-        assert shown.evaluate("document.documentElement.scrollWidth") <= width
-        assert shown.locator("button:visible").evaluate_all(outside) == 0
 
 
 def test_a_starting_daemon_is_announced(pictured: Access, states: StatesClient, tab: Tab) -> None:

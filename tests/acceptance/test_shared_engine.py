@@ -15,6 +15,7 @@ from aeond_client.errors import AeondError, NotFoundError
 from aeond_client.records.runs import Plan, PlanStep, Run, RunState
 from tests.support.collecting import ended
 from tests.support.daemon_process import DaemonProcess, daemon_folder
+from tests.support.surfaces import wait_for
 
 THINKING = Plan(
     "thinking aloud",
@@ -103,8 +104,11 @@ async def test_an_idle_engine_rests_and_the_next_run_wakes_it(tmp_path: Path) ->
     """Left alone the engine sleeps and says so; nothing of the daemon's own wakes it, a run does."""
     with anyio.fail_after(120):
         async with daemon_with({"sleep_after_seconds": 1.0}, sleeps=True) as client:
-            while (await client.get_status()).engine.state != "asleep":
-                await anyio.lowlevel.checkpoint()
+
+            async def is_asleep() -> bool:
+                return (await client.get_status()).engine.state == "asleep"
+
+            await wait_for(is_asleep)
             assert [model.name for model in await client.list_models() if model.loaded] == []
             assert thinkers(await thought(client, tmp_path)) == {"one"}
 

@@ -1,8 +1,6 @@
 """LoRA adapters and rest on a real vLLM, shared out as the daemon does it."""
 
-import os
 import random
-import signal
 import tempfile
 from pathlib import Path
 
@@ -21,6 +19,7 @@ from aeond.domain.llm import EngineState
 from aeond.errors import LLMError
 from tests.support.engine import ask
 from tests.support.lora import noise
+from tests.support.surfaces import wait_until
 from tests.support.vllm import RealVllm, processes_in, running_vllm
 
 pytestmark = pytest.mark.vllm
@@ -65,7 +64,10 @@ async def tell_all(running: RealVllm, folder: Path) -> None:
 
         await said(noisy)
         restarts = polite.snapshot().restarts
-        os.killpg(processes_in(running.folder).guard.pid, signal.SIGKILL)
+        processes = processes_in(running.folder)
+        processes.server.terminate()
+        await wait_until(lambda: polite.snapshot().restarts > restarts)
+        assert processes.are_gone()
         assert await said(noisy) == other
         assert polite.snapshot().restarts == restarts + 1
 
@@ -73,15 +75,17 @@ async def tell_all(running: RealVllm, folder: Path) -> None:
         assert polite.snapshot().state is EngineState.COLD  # on a CPU sleeping would free nothing
 
 
-async def test_adapters_are_models_that_never_mix(tmp_path: Path) -> None:
-    """Base and adapter called concurrently each give their own answer; a missing adapter affects no other;
-    after the engine's death the adapter answers, not its base; and put to sleep on a CPU the engine is COLD.
+async def test_adapters_are_models_that_never_mix(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """Base and adapter called concurrently each give their own answer; a missing adapter affects no other; a server that exits
+    with status 0 without a request is a dead engine: nothing of it remains, and in its replacement the adapter answers, not its
+    base; and put to sleep on a CPU the engine is COLD.
     """
     with tempfile.TemporaryDirectory() as folder:
         async with running_vllm(
             Path(folder), lora_rank=16, max_deaths=100, first_backoff_seconds=0.05
         ) as running:
             await tell_all(running, tmp_path)
+    assert "The engine died (exit code 0)" in caplog.text
 
 
 async def test_who_comes_while_a_long_prompt_is_read_is_answered_before(vllm_engine: RealVllm) -> None:

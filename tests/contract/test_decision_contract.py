@@ -24,6 +24,7 @@ from aeond.ports import LLMAdapter, TextSink
 from tests.support.engine import CONTEXT_LENGTH, SmallEngine, running_engine
 from tests.support.remote import remote
 from tests.support.strategy import grant, validator
+from tests.support.surfaces import wait_for
 from tests.support.vllm import TEMPLATE, RealVllm
 
 DICE = ToolSpec(
@@ -219,6 +220,4 @@ async def test_a_cancelled_decision_frees_the_engine(subject: Subject) -> None:
     with anyio.move_on_after(0.2) as scope:
         await subject.decide("Throw a dice, or never answer this at all.", grant())
         scope.cancel()
-    with anyio.fail_after(60):
-        while not await subject.is_idle():
-            await anyio.lowlevel.checkpoint()
+    await wait_for(subject.is_idle)

@@ -27,6 +27,7 @@ from aeond.ports import Engine
 from tests.support.canned_server import answer, canned_server
 from tests.support.mute_vllm import mute_python
 from tests.support.remote import remote
+from tests.support.surfaces import wait_until
 
 # A host that only reports ready: these tests need no more of an engine.
 MUTE = (sys.executable, "-c", "import sys; print('{\"ready\": true}', flush=True); sys.stdin.read()")
@@ -116,9 +117,7 @@ async def subject(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterat
 
 
 async def until_ready(engine: Engine) -> None:
-    with anyio.fail_after(60):
-        while engine.snapshot().state is not EngineState.READY:
-            await anyio.lowlevel.checkpoint()
+    await wait_until(lambda: engine.snapshot().state is EngineState.READY)
 
 
 async def test_loading_leads_to_ready(subject: Subject) -> None:

@@ -19,6 +19,7 @@ from aeond.errors import AeondError, InvalidInputError, LLMError
 from aeond.ports import LLMAdapter
 from tests.support.engine import CONTEXT_LENGTH, NATIVE, SLOTS, SmallEngine, ask
 from tests.support.remote import remote_way
+from tests.support.surfaces import wait_for
 
 LONG_STORY = "Write a long story about a fox, a river and a bridge."
 
@@ -76,9 +77,7 @@ class Subject:
     is_idle: Callable[[], Awaitable[bool]]
 
     async def until_idle(self) -> None:
-        with anyio.fail_after(30):
-            while not await self.is_idle():
-                await anyio.lowlevel.checkpoint()
+        await wait_for(self.is_idle, 30)
 
 
 def scripted() -> Subject:

@@ -20,6 +20,7 @@ from aeond.daemon.clocks import SystemClock
 from aeond.domain.llm import EngineState
 from aeond.errors import LLMError, LLMGoneError
 from tests.support.engine import SmallEngine, ask, running_engine
+from tests.support.surfaces import wait_until
 
 pytestmark = pytest.mark.model
 
@@ -41,15 +42,11 @@ def pid_of(running: SmallEngine) -> int:
 
 async def until_gone(pid: int) -> None:
     """Returns when there is no such process any more."""
-    with anyio.fail_after(60):
-        while start_ticks(pid) is not None:
-            await anyio.lowlevel.checkpoint()
+    await wait_until(lambda: start_ticks(pid) is None)
 
 
 async def until_state(engine: LlamaEngine, state: EngineState) -> None:
-    with anyio.fail_after(60):
-        while engine.snapshot().state is not state:
-            await anyio.lowlevel.checkpoint()
+    await wait_until(lambda: engine.snapshot().state is state)
 
 
 async def asked_until_it_comes(running: SmallEngine, kills: list[int]) -> str:

@@ -7,7 +7,6 @@ import socket
 from collections.abc import Iterator
 from pathlib import Path
 
-import anyio
 import psutil
 import pytest
 
@@ -23,7 +22,6 @@ from tests.support.engine import MODELS, ask
 from tests.support.vllm import (
     ENVIRONMENT,
     START_SECONDS,
-    RealVllm,
     VllmProcesses,
     needs_vllm,
     processes_in,
@@ -176,23 +174,6 @@ def segments(processes: VllmProcesses) -> set[str]:
     found = {path.name for path in Path("/dev/shm").iterdir() if path.stat().st_ino in numbers}
     assert found
     return found
-
-
-async def test_an_exit_with_status_0_is_a_death(
-    vllm_engine: RealVllm, caplog: pytest.LogCaptureFixture
-) -> None:
-    """A server that exits with status 0 without a request is a dead engine: nothing of it remains, and the
-    next request is answered by its replacement."""
-    before = vllm_engine.engine.snapshot().restarts
-    processes = processes_in(vllm_engine.folder)
-    processes.server.terminate()
-    with anyio.fail_after(60):
-        while vllm_engine.engine.snapshot().restarts == before:
-            await anyio.lowlevel.checkpoint()
-    assert processes.are_gone()
-    assert (await vllm_engine.llm.generate(ask("Hello.", max_tokens=2))).text
-    assert vllm_engine.engine.snapshot().restarts == before + 1
-    assert "The engine died (exit code 0)" in caplog.text
 
 
 async def test_want_of_memory_at_the_start_says_what_to_change(tmp_path: Path) -> None:

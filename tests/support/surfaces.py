@@ -1,6 +1,6 @@
 """The two Python clients behind one async surface, so that one suite holds for both."""
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from functools import partial
 from pathlib import Path
@@ -97,4 +97,13 @@ async def wait_until(condition: Callable[[], bool], seconds: float = 60.0) -> No
     """Returns once the condition holds; TimeoutError when it does not in time."""
     with anyio.fail_after(seconds):
         while not condition():  # noqa: ASYNC110 - what is waited for happens inside gRPC or another process
+            await anyio.sleep(
+                0.002
+            )  # a loop without a pause would take a core from the process that it waits for
+
+
+async def wait_for(condition: Callable[[], Awaitable[bool]], seconds: float = 60.0) -> None:
+    """Like `wait_until`, for a condition that another process is asked about."""
+    with anyio.fail_after(seconds):
+        while not await condition():  # noqa: ASYNC110 - as above
             await anyio.sleep(0.002)

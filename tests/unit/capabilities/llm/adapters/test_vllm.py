@@ -22,6 +22,7 @@ from aeond.daemon.clocks import SystemClock
 from aeond.domain.llm import Priority
 from aeond.errors import LLMGoneError
 from tests.support.engine import ask
+from tests.support.surfaces import wait_for
 from tests.support.vllm import RealVllm
 
 STORY = "Write a long story about a fox, a river and a bridge."
@@ -30,9 +31,7 @@ WRITTEN = "vllm:generation_tokens_total"
 
 
 async def until_idle(vllm: RealVllm) -> None:
-    with anyio.fail_after(120):
-        while not await vllm.is_idle():
-            await anyio.lowlevel.checkpoint()
+    await wait_for(vllm.is_idle, 120)
 
 
 @pytest.mark.vllm

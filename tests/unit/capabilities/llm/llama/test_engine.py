@@ -16,6 +16,7 @@ from aeond.domain.llm import EngineState
 from aeond.errors import LLMError, NotFoundError, OverloadedError, RefusedError
 from tests.support.engine import running_engine
 from tests.support.model_wheels import FolderOfWheels, tiny_model
+from tests.support.surfaces import wait_until
 
 MUTE = (sys.executable, "-c", "import sys; print('{\"ready\": true}', flush=True); sys.stdin.read()")
 
@@ -37,9 +38,7 @@ async def engine(tmp_path: Path) -> AsyncIterator[LlamaEngine]:
 
 
 async def until(engine: LlamaEngine, state: EngineState) -> None:
-    with anyio.fail_after(60):
-        while engine.snapshot().state is not state:
-            await anyio.lowlevel.checkpoint()
+    await wait_until(lambda: engine.snapshot().state is state)
 
 
 async def test_it_is_cold_until_the_first_request(engine: LlamaEngine) -> None:

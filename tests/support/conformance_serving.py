@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from threading import Timer
+from threading import Event, Timer
 from time import monotonic
 from typing import Any
 
@@ -24,6 +24,8 @@ from tests.support.stubs import Stub, environment
 
 TEXT = 'Grüße, 世界 "\\\n\U0001f30d'
 TOOLS = ("suite_break", "suite_echo", "suite_flood", "suite_hold", "suite_refuse")
+# Between two looks at the tools of a daemon, which else would need more of the processor than what is waited for.
+LOOK_SECONDS = 0.02
 
 
 @dataclass(frozen=True)
@@ -159,6 +161,7 @@ def _orderly(
         )
         while left := {*TOOLS} & {found.name for found in client.list_tools()}:
             assert monotonic() < deadline, f"no orderly goodbye of {left}"
+            Event().wait(LOOK_SECONDS)
 
 
 def _calls(stub: Stub, client: Client) -> None:
@@ -263,3 +266,4 @@ def _offered(client: Client, names: tuple[str, ...]) -> None:
                 break
             except NotFoundError:
                 assert monotonic() < deadline, f"{name} was not offered again"
+                Event().wait(LOOK_SECONDS)

@@ -94,12 +94,12 @@ SURFACES: dict[str, Surfaces] = {"async": async_surface, "sync": sync_surface}
 
 
 async def wait_until(condition: Callable[[], bool], seconds: float = 60.0) -> None:
-    """Returns once the condition holds; TimeoutError when it does not in time."""
+    """Returns once the condition holds; TimeoutError when it does not in time. A loop without a pause would take a core from the
+    process that it waits for.
+    """
     with anyio.fail_after(seconds):
         while not condition():  # noqa: ASYNC110 - what is waited for happens inside gRPC or another process
-            await anyio.sleep(
-                0.002
-            )  # a loop without a pause would take a core from the process that it waits for
+            await anyio.sleep(0.002)
 
 
 async def wait_for(condition: Callable[[], Awaitable[bool]], seconds: float = 60.0) -> None:

@@ -1,6 +1,7 @@
 """The files of the repository, for the architecture tests."""
 
 import ast
+import gc
 import re
 import subprocess
 from collections.abc import Iterator
@@ -78,7 +79,9 @@ def nodes_of(path: Path) -> tuple[ast.AST, ...]:
 
 @cache
 def _walked(tree: ast.Module) -> tuple[ast.AST, ...]:
-    return tuple(ast.walk(tree))
+    nodes = tuple(ast.walk(tree))
+    gc.freeze()  # millions of nodes stay until the process ends: each collection of garbage would look through them
+    return nodes
 
 
 def every_test() -> Iterator[tuple[str, Function]]:

@@ -1,4 +1,4 @@
-"""A single connection to one of our SQLite files, for stores that need no more."""
+"""One of our SQLite files, with one connection for changes, for stores that need no more."""
 
 import os
 import threading
@@ -11,6 +11,7 @@ import anyio.to_thread
 import apsw
 
 from aeond.capabilities.sqlite_file import FileFormat, is_full, open_writer, prepare
+from aeond.capabilities.sqlite_readers import Readers
 from aeond.errors import StoreError
 
 _SMALL_CACHE_PAGES = 10
@@ -19,7 +20,8 @@ T = TypeVar("T")
 
 
 class SqliteAccess:
-    """Runs queries on worker threads, one at a time, each within `deadline_seconds`, including its wait.
+    """Runs queries on worker threads, changes one at a time and reads beside them, each within `deadline_seconds`,
+    including its wait.
 
     A change is on disk when the call returns; a cancelled or failed change is atomic. StoreError with the
     format's name in its reason: _NEWER, _FOREIGN, _CORRUPT, _READ_ONLY, _CANNOT_OPEN, _UNSAFE from `open`;
@@ -43,6 +45,7 @@ class SqliteAccess:
         self._deadline_seconds = deadline_seconds
         self._vfs = vfs
         self._log_bytes = log_bytes
+        self._readers = Readers(path, form, vfs, deadline_seconds)
         self._turn = threading.Lock()
         self._connection: apsw.Connection | None = None
         self._failure = ""
@@ -52,15 +55,18 @@ class SqliteAccess:
         await self._on_thread(self._open)
 
     async def close(self) -> None:
+        self._readers.close()  # first: the last connection to close checkpoints the log
         with anyio.CancelScope(shield=True):
             await self._on_thread(self._close)
 
     async def read(self, query: Callable[[apsw.Cursor], T]) -> T:
-        return await self._on_thread(lambda: self._query(query))
+        """Runs a query that changes nothing, and need not wait for changes: it sees those that have returned."""
+        self._opened()
+        return await self._readers.run(query)
 
     async def change(self, query: Callable[[apsw.Cursor], T]) -> T:
         """Runs the query as one transaction."""
-        return await self.read(self._transaction(query))
+        return await self._on_thread(lambda: self._query(self._transaction(query)))
 
     def change_now(self, query: Callable[[apsw.Cursor], T]) -> T:
         """As `change`, in the calling thread, which has the daemon's rights. The deadline limits the wait alone."""
@@ -127,15 +133,18 @@ class SqliteAccess:
             self._connection = None
 
     def _query(self, query: Callable[[apsw.Cursor], T]) -> T:
-        if self._connection is None:
-            raise self._form.refusal("CANNOT_OPEN", f"the {self._form.name} is closed")
-        cursor = self._connection.cursor()
+        cursor = self._opened().cursor()
         try:
             return query(cursor)
         except apsw.Error as error:
             raise self._form.failure(error, self._path) from error
         finally:
             cursor.close(True)
+
+    def _opened(self) -> apsw.Connection:
+        if self._connection is None:
+            raise self._form.refusal("CANNOT_OPEN", f"the {self._form.name} is closed")
+        return self._connection
 
     async def _on_thread(self, work: Callable[[], T]) -> T:
         with anyio.move_on_after(self._deadline_seconds):

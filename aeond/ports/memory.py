@@ -22,9 +22,11 @@ class Memory(Protocol):
     async def read(self, key: str) -> JsonValue | None:
         """The value; None if the key does not exist."""
 
-    async def search(self, prefix: str, limit: int = 100, after: str = "") -> Sequence[tuple[str, JsonValue]]:
+    async def search(
+        self, prefix: str, limit: int = 100, after: str = "", most_chars: int | None = None
+    ) -> Sequence[tuple[str, JsonValue]]:
         """Keys that start with `prefix` (case-sensitive; "" is all) and come after `after`, sorted by code
-        point, with their values."""
+        point, with their values; of a value whose JSON is longer than `most_chars` its beginning."""
 
     async def delete(self, key: str) -> bool:
         """Deletes the key and returns whether it existed."""
@@ -33,9 +35,9 @@ class Memory(Protocol):
         """The fact under this key, else the first fact whose key differs only in case, accents, spacing,
         punctuation and a possessive 's."""
 
-    async def recall(self, query: str, limit: int = 10) -> Sequence[Fact]:
+    async def recall(self, query: str, limit: int = 10, most_chars: int | None = None) -> Sequence[Fact]:
         """The facts most relevant to a query, by words and by meaning, best first: all facts if there are at
-        most `limit`, else only facts with a score above 0. Bounded like `search`."""
+        most `limit`, else only facts with a score above 0. Bounded like `search`, and values cut like there."""
 
 
 class Memories(Protocol):

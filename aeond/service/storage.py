@@ -90,8 +90,10 @@ class _BoundedMemory:
     async def read(self, key: str) -> JsonValue | None:
         return await self._memory.read(key)
 
-    async def search(self, prefix: str, limit: int = 100, after: str = "") -> Sequence[tuple[str, JsonValue]]:
-        return await self._memory.search(prefix, limit, after)
+    async def search(
+        self, prefix: str, limit: int = 100, after: str = "", most_chars: int | None = None
+    ) -> Sequence[tuple[str, JsonValue]]:
+        return await self._memory.search(prefix, limit, after, most_chars)
 
     async def delete(self, key: str) -> bool:
         return await self._memory.delete(key)
@@ -99,8 +101,8 @@ class _BoundedMemory:
     async def find(self, key: str) -> Fact | None:
         return await self._memory.find(key)
 
-    async def recall(self, query: str, limit: int = 10) -> Sequence[Fact]:
-        return await self._memory.recall(query, limit)
+    async def recall(self, query: str, limit: int = 10, most_chars: int | None = None) -> Sequence[Fact]:
+        return await self._memory.recall(query, limit, most_chars)
 
 
 def _size(value: JsonValue) -> int:

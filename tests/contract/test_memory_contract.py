@@ -365,6 +365,20 @@ async def test_any_text_is_a_query(memory: Memory, query: str) -> None:
     assert [fact.key for fact in await memory.recall(query)] == ["key"]
 
 
+async def test_long_values_are_shown_from_their_beginning(memory: Memory) -> None:
+    """A search and a recall give as much of a value as is asked for, and all of one that is short or wholly asked for."""
+    long: list[JsonValue] = ["winter tyres " * 1_000, 1]
+    await memory.write("cellar", long)
+    await memory.write("gate", 7)
+    for facts in (
+        await memory.search("", most_chars=8),
+        [(fact.key, fact.value) for fact in await memory.recall("winter", most_chars=8)],
+    ):
+        assert dict(facts) == {"cellar": ["winter"], "gate": 7}
+    assert dict(await memory.search(""))["cellar"] == long
+    assert (await memory.recall("winter"))[0].value == long
+
+
 async def test_many_facts_are_recalled_by_words(memory: Memory) -> None:
     """Among two thousand facts the right one is recalled, also by a part of a word."""
     for number in range(2_000):

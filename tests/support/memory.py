@@ -1,15 +1,18 @@
 """A memory without a disk: forgotten with the process."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from anyio.lowlevel import checkpoint
 
 from aeond.capabilities.memory.entries import (
     MAX_FOUND,
     MAX_FOUND_BYTES,
+    MAX_VALUE_BYTES,
     check_key,
     check_new_key,
     check_prefix,
+    decode_beginning,
     decode_value,
     encode_value,
 )
@@ -50,17 +53,19 @@ class InMemoryMemory:
         text = self._values.get(check_key(key))
         return None if text is None else decode_value(text)
 
-    async def search(self, prefix: str, limit: int = 100, after: str = "") -> Sequence[tuple[str, JsonValue]]:
+    async def search(
+        self, prefix: str, limit: int = 100, after: str = "", most_chars: int | None = None
+    ) -> Sequence[tuple[str, JsonValue]]:
         """See ports.Memory; at most 1,000 entries and about 4 MiB, but at least one."""
         await checkpoint()
         check_prefix(prefix)
         check_prefix(after)
         found: list[tuple[str, JsonValue]] = []
-        size = 0
+        size, shown = 0, MAX_VALUE_BYTES if most_chars is None else most_chars
         for key in sorted(self._values):
             if key.startswith(prefix) and key > after:
-                found.append((key, decode_value(self._values[key])))
-                size += len(self._values[key])
+                found.append((key, decode_beginning(self._values[key], shown)))
+                size += min(len(self._values[key]), shown)
                 if len(found) >= max(1, min(limit, MAX_FOUND)) or size >= MAX_FOUND_BYTES:
                     break
         return found
@@ -75,7 +80,9 @@ class InMemoryMemory:
         alike = sorted((one != key, one) for one in self._values if form_of(one) == form_of(key))
         return Fact(alike[0][1], decode_value(self._values[alike[0][1]])) if alike else None
 
-    async def recall(self, query: str, limit: int = 10) -> Sequence[Fact]:
+    async def recall(self, query: str, limit: int = 10, most_chars: int | None = None) -> Sequence[Fact]:
         await checkpoint()
+        shown = MAX_VALUE_BYTES if most_chars is None else most_chars
         facts = [(key, decode_value(text)) for key, text in self._values.items()]
-        return ranked(query, facts, {}, max(1, min(limit, MAX_FOUND)))
+        best = ranked(query, facts, {}, max(1, min(limit, MAX_FOUND)))
+        return [replace(fact, value=decode_beginning(self._values[fact.key], shown)) for fact in best]

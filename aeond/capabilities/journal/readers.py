@@ -1,19 +1,11 @@
-"""Readers: separate connections that each read one short page and hold no locks in between."""
+"""Queries of the journal: each reads one short page."""
 
-import contextlib
-from collections import deque
-from collections.abc import Callable, Sequence
-from pathlib import Path
-from typing import TypeVar
+from collections.abc import Sequence
 
-import anyio
-import anyio.to_thread
 import apsw
 
 from aeond.capabilities.journal.encoding import StoredEvent, decode
 from aeond.capabilities.journal.projection import PAGE_BYTES, RunLine
-from aeond.capabilities.journal.schema import JOURNAL
-from aeond.capabilities.sqlite_file import open_reader
 from aeond.domain.plans.open_questions import (
     MAY_BE_OPEN,
     NONE_OPEN,
@@ -23,10 +15,6 @@ from aeond.domain.plans.open_questions import (
 )
 from aeond.domain.runs.run import RunState
 from aeond.ports.journal import RunFilter
-
-MAX_READERS = 4
-
-T = TypeVar("T")
 
 _EVENT_COLUMNS = "run_id, seq, time, elapsed_seconds, kind, version, body"
 # Parents and children of a run are read from its events: no column duplicates them.
@@ -39,62 +27,6 @@ _PARENT = (
     "WHERE events.run_id = runs.run_id AND seq = 1)"
 )
 _RUN_COLUMNS = ", ".join([*RunLine._fields[:-1], _PARENT])
-
-
-class Readers:
-    """Runs queries in worker threads, a few at a time; `deadline_seconds` limits each, including its wait."""
-
-    def __init__(self, path: Path, vfs: str | None = None, deadline_seconds: float = 30.0) -> None:
-        self._path = path
-        self._vfs = vfs
-        self._deadline_seconds = deadline_seconds
-        self._idle: deque[apsw.Connection] = deque()
-        self._closed = False
-        self._places = anyio.CapacityLimiter(MAX_READERS)
-
-    async def run(self, query: Callable[[apsw.Cursor], T]) -> T:
-        """The result of the query, whose statements all see the same events. StoreError if the file is damaged or the
-        disk does not respond.
-        """
-        with anyio.move_on_after(self._deadline_seconds):
-            return await anyio.to_thread.run_sync(
-                self._query, query, abandon_on_cancel=True, limiter=self._places
-            )
-        raise JOURNAL.refusal(
-            "STUCK",
-            f"the journal could not be read for {self._deadline_seconds:g} s: check the disk, then retry",
-            retryable=True,
-        )
-
-    def close(self) -> None:
-        """Closes idle connections; a connection in use is closed when its query ends."""
-        self._closed = True
-        self._close_idle()
-
-    def _query(self, query: Callable[[apsw.Cursor], T]) -> T:
-        try:
-            connection = self._idle.pop()
-        except IndexError:
-            connection = open_reader(self._path, JOURNAL, self._vfs)
-        try:
-            # A run whose state changed between two statements would be found twice, or never.
-            with connection:
-                cursor = connection.cursor()
-                result = query(cursor)
-                cursor.close(True)
-        except apsw.Error as error:
-            connection.close(True)
-            raise JOURNAL.failure(error, self._path) from error
-        self._idle.append(connection)
-        if self._closed:
-            self._close_idle()
-        return result
-
-    def _close_idle(self) -> None:
-        # Several threads may close concurrently: each takes what is left.
-        with contextlib.suppress(IndexError):
-            while True:
-                self._idle.pop().close(True)
 
 
 def read_page(cursor: apsw.Cursor, run_id: str, after_seq: int, limit: int) -> list[StoredEvent]:

@@ -13,17 +13,18 @@ from anyio.lowlevel import checkpoint_if_cancelled
 from aeond.capabilities.journal.encoding import StoredEvent, decode, encode
 from aeond.capabilities.journal.projection import MAX_PAGE_EVENTS, MAX_PAGE_RUNS, RunLine, parts_of
 from aeond.capabilities.journal.readers import (
-    Readers,
     count_runs,
     read_ended_runs,
     read_page,
     read_run,
     read_runs,
 )
+from aeond.capabilities.journal.schema import JOURNAL
 from aeond.capabilities.journal.writer.changes import FIND_REQUEST, Append, Probe, Prune
 from aeond.capabilities.journal.writer.committer import Committer
 from aeond.capabilities.journal.writer.reserve import Reserve
 from aeond.capabilities.journal.writer.writer import Writer
+from aeond.capabilities.sqlite_readers import Readers
 from aeond.domain.runs.events import Event
 from aeond.domain.runs.run import RunState
 from aeond.errors import StoreError
@@ -57,7 +58,7 @@ class SqliteJournal:
         reserve = Reserve(path.with_name(path.name + "-reserve"), reserve_bytes)
         self._committer = Committer(path, reserve, vfs)
         self._writer = Writer(self._committer, deadline_seconds)
-        self._readers = Readers(path, vfs, deadline_seconds)
+        self._readers = Readers(path, JOURNAL, vfs, deadline_seconds)
         self._stack = AsyncExitStack()
 
     async def __aenter__(self) -> Self:

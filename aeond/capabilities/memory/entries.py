@@ -4,6 +4,8 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 
+from pydantic_core import from_json
+
 from aeond.domain.values import JsonValue
 from aeond.errors import InvalidInputError
 
@@ -15,6 +17,8 @@ MAX_VALUE_DEPTH = 100
 MAX_FOUND = 1_000
 MAX_FOUND_BYTES = 4 << 20
 
+_WITH_PARTS = ('"', "[", "{")
+_OF_NUMBERS = "0123456789+-.eE"
 _LAST_CHARACTER = 0x10FFFF
 _SURROGATES = range(0xD800, 0xE000)
 _CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
@@ -65,6 +69,16 @@ def encode_value(value: JsonValue) -> str:
 
 def decode_value(text: str) -> JsonValue:
     value: JsonValue = json.loads(text)
+    return value
+
+
+def decode_beginning(text: str, most_chars: int) -> JsonValue:
+    """The value of JSON text; of a longer one what stands in so many characters: of a list its first items, of a text its
+    beginning, nothing of a number."""
+    if len(text) <= most_chars:
+        return decode_value(text)
+    cut = text[:most_chars].rstrip(_OF_NUMBERS)  # the end of a number may be missing
+    value: JsonValue = from_json(cut, allow_partial="trailing-strings") if cut[:1] in _WITH_PARTS else None
     return value
 
 

@@ -160,11 +160,11 @@ def vectors_of(
 def keep_vectors(
     cursor: apsw.Cursor, namespace: str, model: str, rows: Iterable[tuple[str, str, bytes]]
 ) -> None:
-    """Keeps a vector for each key, value as JSON text and vector, unless the value changed meanwhile."""
+    """Keeps a vector for each key, beginning of the value as JSON text and vector, unless that changed meanwhile."""
     cursor.executemany(
         "INSERT OR REPLACE INTO vectors (entry_id, model, vector) "
-        "SELECT entry_id, ?, ? FROM entries WHERE namespace = ? AND key = ? AND value = ?",
-        [(model, vector, namespace, key, text) for key, text, vector in rows],
+        "SELECT entry_id, ?, ? FROM entries WHERE namespace = ? AND key = ? AND substr(value, 1, ?) = ?",
+        [(model, vector, namespace, key, len(text), text) for key, text, vector in rows],
     )
 
 

@@ -1,9 +1,11 @@
 """Memory on disk."""
 
 import copy
+import json
 import logging
 from array import array
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Final, Self
 
@@ -14,14 +16,16 @@ import apsw
 from aeond.capabilities.memory.entries import (
     MAX_FOUND,
     MAX_FOUND_BYTES,
+    MAX_VALUE_BYTES,
     check_key,
     check_new_key,
     check_prefix,
+    decode_beginning,
     decode_value,
     encode_value,
     end_of,
 )
-from aeond.capabilities.memory.relevance import parts_of, plain_text, ranked
+from aeond.capabilities.memory.relevance import MAX_TEXT_CHARS, parts_of, plain_text, ranked
 from aeond.capabilities.memory.schema import (
     MEMORY,
     form_of,
@@ -39,12 +43,13 @@ from aeond.domain.facts import BY_CLIENT, Fact, FactSource
 from aeond.domain.names import words_of
 from aeond.domain.values import JsonValue
 from aeond.errors import AeondError, StoreError
-from aeond.ports.embedding import Embedder, cosine
+from aeond.ports.embedding import Embedder, Vector, cosine
 
 log = logging.getLogger("aeond.memory")
 
 # Up to so many facts are compared with a query one by one; of more, those that the full text finds.
 MAX_COMPARED: Final = 500
+COMPARED_CHARS: Final = 2 * MAX_TEXT_CHARS  # of a value as JSON text
 MAX_COMPARING: Final = 4  # recalls that compare at the same time
 MAX_HITS: Final = 200
 MAX_QUERY_CHARS: Final = 4_000
@@ -114,20 +119,27 @@ class SqliteMemory:
 
     async def read(self, key: str) -> JsonValue | None:
         entry = (self._namespace, check_key(key))
-        text = await self._file.read(
-            lambda cursor: (
-                cursor.execute("SELECT value FROM entries WHERE namespace = ? AND key = ?", entry).get
-            )
-        )
-        return None if text is None else decode_value(text)
 
-    async def search(self, prefix: str, limit: int = 100, after: str = "") -> Sequence[tuple[str, JsonValue]]:
+        def read(cursor: apsw.Cursor) -> JsonValue | None:
+            text = cursor.execute("SELECT value FROM entries WHERE namespace = ? AND key = ?", entry).get
+            return None if text is None else decode_value(text)
+
+        return await self._file.read(read)
+
+    async def search(
+        self, prefix: str, limit: int = 100, after: str = "", most_chars: int | None = None
+    ) -> Sequence[tuple[str, JsonValue]]:
         """See ports.Memory; at most 1,000 entries and about 4 MiB, but at least one."""
         check_prefix(prefix)
         check_prefix(after)
         most = max(1, min(limit, MAX_FOUND))
-        rows = await self._file.read(lambda cursor: self._search(cursor, prefix, most, after))
-        return [(key, decode_value(text)) for key, text in rows]
+        shown = MAX_VALUE_BYTES if most_chars is None else most_chars
+
+        def search(cursor: apsw.Cursor) -> list[tuple[str, JsonValue]]:
+            rows = self._search(cursor, prefix, most, after, shown)
+            return [(key, decode_beginning(text, shown)) for key, text in rows]
+
+        return await self._file.read(search)
 
     async def delete(self, key: str) -> bool:
         check_key(key)
@@ -141,56 +153,77 @@ class SqliteMemory:
 
     async def find(self, key: str) -> Fact | None:
         check_key(key)
-        # The exact key sorts first: false is 0.
-        row = await self._file.read(
-            lambda cursor: (
-                cursor.execute(
-                    "SELECT key, value FROM entries WHERE namespace = ? AND (key = ? OR form = ?) "
-                    "ORDER BY key <> ?, key LIMIT 1",
-                    (self._namespace, key, form_of(key), key),
-                ).get
-            )
-        )
-        return None if row is None else Fact(row[0], decode_value(row[1]))
 
-    async def recall(self, query: str, limit: int = 10) -> Sequence[Fact]:
+        def find(cursor: apsw.Cursor) -> Fact | None:
+            # The exact key sorts first: false is 0.
+            row = cursor.execute(
+                "SELECT key, value FROM entries WHERE namespace = ? AND (key = ? OR form = ?) "
+                "ORDER BY key <> ?, key LIMIT 1",
+                (self._namespace, key, form_of(key), key),
+            ).get
+            return None if row is None else Fact(row[0], decode_value(row[1]))
+
+        return await self._file.read(find)
+
+    async def recall(self, query: str, limit: int = 10, most_chars: int | None = None) -> Sequence[Fact]:
         """See ports.Memory."""
         query = query[:MAX_QUERY_CHARS]
         most = max(1, min(limit, MAX_FOUND))
         texts = await self._file.read(lambda cursor: self._compared(cursor, query, most))
-        meanings = await self._meanings(query, dict(texts))
-        # Not on the connection: hundreds of long facts take tenths of a second, and other users' reads would wait.
+        asked, vectors = await self._vectors(query, dict(texts))
+        best: list[Fact] | None = None
+        # Not on a connection: hundreds of long facts take tenths of a second, and other users' reads would wait.
         with anyio.move_on_after(self._deadline_seconds):
-            return await anyio.to_thread.run_sync(
-                _ranked, query, texts, meanings, most, abandon_on_cancel=True, limiter=self._comparing
+            best = await anyio.to_thread.run_sync(
+                _ranked, query, texts, asked, vectors, most, abandon_on_cancel=True, limiter=self._comparing
             )
-        raise MEMORY.refusal(
-            "STUCK",
-            f"the facts could not be compared with the query within {self._deadline_seconds:g} s: retry",
-            retryable=True,
-        )
+        if best is None:
+            raise MEMORY.refusal(
+                "STUCK",
+                f"the facts could not be compared with the query within {self._deadline_seconds:g} s: retry",
+                retryable=True,
+            )
+        return await self._shown(best, MAX_VALUE_BYTES if most_chars is None else most_chars)
 
     def _count(self, cursor: apsw.Cursor) -> None:
         self._stored[self._namespace] = usage_of(cursor, self._namespace)
 
-    async def _meanings(self, query: str, facts: Mapping[str, str]) -> Mapping[str, float]:
-        """The cosine of each fact to the query, as far as vectors are known or can be computed now."""
+    async def _shown(self, facts: Sequence[Fact], most_chars: int) -> Sequence[Fact]:
+        """The facts, of which only the beginnings were compared, with so much of their values; without those that are gone."""
+        keys = json.dumps([fact.key for fact in facts])
+
+        def read(cursor: apsw.Cursor) -> dict[str, JsonValue]:
+            rows = cursor.execute(
+                "SELECT entries.key, substr(entries.value, 1, ?) FROM json_each(?) AS asked CROSS JOIN entries "
+                "WHERE namespace = ? AND entries.key = asked.value ORDER BY asked.id",
+                (most_chars + 1, keys, self._namespace),
+            )
+            return {key: decode_beginning(text, most_chars) for key, text in _bounded(rows)}
+
+        values = await self._file.read(read)
+        return [replace(fact, value=values[fact.key]) for fact in facts if fact.key in values]
+
+    async def _vectors(self, query: str, facts: Mapping[str, str]) -> tuple[Vector, Mapping[str, Vector]]:
+        """The vectors of the query and of the facts, as far as they are known or can be computed now."""
         embedder = self._embedder
         if embedder is None or not embedder.available or not facts or not words_of(query):
-            return {}
+            return (), {}
         model = embedder.name
         known = await self._file.read(lambda cursor: vectors_of(cursor, self._namespace, list(facts), model))
         new = [key for key in facts if key not in known][:MAX_EMBEDDED]
         texts = [
-            f"{key}: {plain_text(decode_value(facts[key]), _EMBEDDED_CHARS)}"[:_EMBEDDED_CHARS] for key in new
+            f"{key}: {plain_text(decode_beginning(facts[key], COMPARED_CHARS), _EMBEDDED_CHARS)}"[
+                :_EMBEDDED_CHARS
+            ]
+            for key in new
         ]
         try:
             vectors = list(await embedder.embed([query, *texts]))
         except AeondError as error:
             log.warning("facts are recalled by words alone: %s", error.message)
-            return {}
+            return (), {}
         if not vectors:
-            return {}
+            return (), {}
         added = dict(zip(new, vectors[1:], strict=True))
         if added:
             rows = [(key, facts[key], array("f", vector).tobytes()) for key, vector in added.items()]
@@ -198,42 +231,55 @@ class SqliteMemory:
                 await self._file.change(lambda cursor: keep_vectors(cursor, self._namespace, model, rows))
             except StoreError as error:  # on a full disk, too, facts are recalled
                 log.warning("the vectors of facts could not be stored: %s", error.message)
-        return {key: cosine(vectors[0], vector) for key, vector in {**known, **added}.items()}
+        return vectors[0], {**known, **added}
 
     def _compared(self, cursor: apsw.Cursor, query: str, limit: int) -> list[tuple[str, str]]:
-        """The facts to compare with the query, as JSON text: all when they are few, else those that full text finds."""
+        """The facts to compare with the query, as the beginning of their JSON text: all when they are few, else those that full
+        text finds."""
         count = cursor.execute("SELECT count(*) FROM entries WHERE namespace = ?", (self._namespace,)).get
         if count <= max(MAX_COMPARED, limit):
-            rows = cursor.execute("SELECT key, value FROM entries WHERE namespace = ?", (self._namespace,))
+            rows = cursor.execute(
+                "SELECT key, substr(value, 1, ?) FROM entries WHERE namespace = ?",
+                (COMPARED_CHARS + 1, self._namespace),
+            )
             return _bounded(rows)
         found: dict[str, str] = {}
         for table, words in (("entry_words", words_of(query)), ("entry_parts", parts_of(query))):
             if not words:
                 continue
             rows = cursor.execute(
-                f"SELECT key, value FROM {table} JOIN entries ON entry_id = {table}.rowid "  # noqa: S608 - fixed names
+                f"SELECT key, substr(value, 1, ?) FROM {table} JOIN entries ON entry_id = {table}.rowid "  # noqa: S608 - fixed names
                 f"WHERE {table} MATCH ? AND namespace = ? ORDER BY rank LIMIT ?",
-                (" OR ".join(f'"{word}"' for word in words), self._namespace, MAX_HITS),
+                (COMPARED_CHARS + 1, " OR ".join(f'"{word}"' for word in words), self._namespace, MAX_HITS),
             )
             found |= dict(_bounded(rows))
         return list(found.items())
 
-    def _search(self, cursor: apsw.Cursor, prefix: str, limit: int, after: str) -> list[tuple[str, str]]:
+    def _search(
+        self, cursor: apsw.Cursor, prefix: str, limit: int, after: str, most_chars: int
+    ) -> list[tuple[str, str]]:
         # Keys compare by code point, as Python's texts do; LIKE and GLOB would fold case or read wildcards.
         end = end_of(prefix)
         bound = "" if end is None else " AND key < ?"
         rows = cursor.execute(
-            "SELECT key, value FROM entries "  # noqa: S608 - fixed texts
+            "SELECT key, substr(value, 1, ?) FROM entries "  # noqa: S608 - fixed texts
             f"WHERE namespace = ? AND key >= ? AND key > ?{bound} ORDER BY key LIMIT ?",
-            (self._namespace, prefix, after, *(() if end is None else (end,)), limit),
+            (most_chars + 1, self._namespace, prefix, after, *(() if end is None else (end,)), limit),
         )
         return _bounded(rows)
 
 
 def _ranked(
-    query: str, texts: Sequence[tuple[str, str]], meanings: Mapping[str, float], limit: int
+    query: str,
+    texts: Sequence[tuple[str, str]],
+    asked: Vector,
+    vectors: Mapping[str, Vector],
+    limit: int,
 ) -> list[Fact]:
-    return ranked(query, [(key, decode_value(text)) for key, text in texts], meanings, limit)
+    meanings = {key: cosine(asked, vector) for key, vector in vectors.items()}
+    return ranked(
+        query, [(key, decode_beginning(text, COMPARED_CHARS)) for key, text in texts], meanings, limit
+    )
 
 
 def _bounded(rows: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:

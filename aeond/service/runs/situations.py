@@ -17,6 +17,7 @@ from aeond.ports import Clock, Memories
 
 MAX_FILES: Final = 60
 MAX_FACTS: Final = 30
+MAX_FACT_CHARS: Final = 5_000  # of a value as JSON; a tool remembers less
 OBSERVE_SECONDS: Final = 3.0
 NEAREST_SECONDS: Final = 10.0
 FRESH_SECONDS: Final = 600.0
@@ -102,10 +103,11 @@ class ObservedSituations:
 
     async def _facts(self, run: RunSnapshot) -> tuple[Sequence[tuple[str, JsonValue]], bool]:
         memory = self._memories.of(run.request.owner.uid)
-        found = await memory.search("", MAX_FACTS + 1)
+        found = await memory.search("", MAX_FACTS + 1, most_chars=MAX_FACT_CHARS)
         more = len(found) > MAX_FACTS
         if more:
-            found = [(fact.key, fact.value) for fact in await memory.recall(run.text, MAX_FACTS)]
+            nearest = await memory.recall(run.text, MAX_FACTS, MAX_FACT_CHARS)
+            found = [(fact.key, fact.value) for fact in nearest]
         sources = await memory.sources([key for key, _ in found])
         # Facts from untrusted sources are text for the model only once it recalls them, which taints the run.
         shown = [(key, value) for key, value in found if key not in sources or not sources[key].taint]

@@ -57,6 +57,16 @@ async def test_a_closed_file_is_an_error(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+async def test_a_query_to_read_changes_nothing(tmp_path: Path) -> None:
+    """What changes the file is a change: as a read it is refused."""
+    things = SqliteAccess(tmp_path / "things.db", THINGS)
+    await things.open()
+    with pytest.raises(StoreError) as refused:
+        await things.read(add("a"))
+    assert refused.value.reason == "THINGS_READ_ONLY"
+    await things.close()
+
+
 async def test_the_first_change_of_a_thread_extends_the_log(tmp_path: Path) -> None:
     """The log has its full size before the first change that a thread waits for, and keeps it; nothing else is left."""
     things = SqliteAccess(tmp_path / "things.db", THINGS, log_bytes=LOG_BYTES)

@@ -103,7 +103,7 @@ def memory_tools(
         return ()  # the facts that are found taint the run if they are tainted
 
     async def keys(context: ToolContext, limit: int, near: str) -> Sequence[str]:
-        found = [fact.key for fact in await memories.of(context.uid).recall(near, limit)]
+        found = [fact.key for fact in await memories.of(context.uid).recall(near, limit, most_chars=0)]
         # A proposal taints nothing. Without the tainted keys the list would pass for complete, and leave only wrong ones.
         return found if context.taint or not await tainted(context, found) else ()
 

@@ -2,11 +2,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aeond.capabilities.memory.entries import check_prefix, end_of
+from aeond.capabilities.memory.entries import check_prefix, decode_beginning, encode_value, end_of
+from aeond.domain.values import JsonValue
 from aeond.errors import InvalidInputError
 
 TEXT = st.text(
     st.characters(exclude_categories=["Cs"]) | st.sampled_from("\ud7ff\ue000\U0010ffff"), max_size=5
+)
+VALUES: st.SearchStrategy[JsonValue] = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | TEXT,
+    lambda parts: st.lists(parts, max_size=4) | st.dictionaries(TEXT, parts, max_size=4),
+    max_leaves=8,
 )
 
 
@@ -33,3 +39,32 @@ def test_any_text_is_a_prefix_and_so_is_none() -> None:
     for prefix in ("\udfff", "x" * 513):
         with pytest.raises(InvalidInputError):
             check_prefix(prefix)
+
+
+@given(value=VALUES, most_chars=st.integers(0, 60))
+def test_a_long_value_is_read_from_its_beginning(value: JsonValue, most_chars: int) -> None:
+    """A value whose JSON is cut is a beginning of the whole one; no number or word in it is another."""
+    text = encode_value(value)
+    part = decode_beginning(text, most_chars)
+    assert begins(part, value) or part is None
+    assert begins(value, part) or len(text) > most_chars
+
+
+def begins(part: JsonValue, whole: JsonValue) -> bool:
+    """Whether a value is the other one, or what stands at its beginning."""
+    match part, whole:
+        case str(), str():
+            return whole.startswith(part)
+        case list(), list():
+            ours, theirs = list(part), list(whole)
+        case dict(), dict():
+            ours, theirs = [*part.values()], [whole.get(name) for name in part]
+            if [*part] != [*whole][: len(part)]:
+                return False
+        case _:
+            return type(part) is type(whole) and part == whole
+    last = len(ours) - 1
+    return last < len(theirs) and all(
+        begins(one, other) if place == last else one == other
+        for place, (one, other) in enumerate(zip(ours, theirs, strict=False))
+    )

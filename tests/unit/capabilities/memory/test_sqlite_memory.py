@@ -1,6 +1,7 @@
 import os
 import threading
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import anyio
@@ -263,57 +264,49 @@ async def test_a_recall_embeds_a_bounded_number(tmp_path: Path) -> None:
         assert [len(texts) - 1 for texts in embedder.calls] == [MAX_EMBEDDED, 5, 0]
 
 
-class Interrupting(WordEmbedder):
-    """Occupies the connection of the memory from the first request for vectors on, until `ended` is set."""
+@contextmanager
+def changing(memory: SqliteMemory, tasks: anyio.abc.TaskGroup) -> Iterator[Callable[[], Awaitable[None]]]:
+    """Changes the memory until the context ends; the change has begun once the function returns."""
+    began, ended = anyio.Event(), threading.Event()
 
-    tasks: anyio.abc.TaskGroup
+    def change(_cursor: apsw.Cursor) -> None:
+        anyio.from_thread.run_sync(began.set)
+        ended.wait(60)
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.memory: SqliteMemory | None = None
-        self.ended = threading.Event()
-
-    async def embed(self, texts: Sequence[str]) -> Sequence[Vector]:
-        assert self.memory is not None
-        occupied, file = anyio.Event(), self.memory._file
-
-        def occupy(_cursor: apsw.Cursor) -> None:
-            anyio.from_thread.run_sync(occupied.set)
-            self.ended.wait(60)
-
-        self.tasks.start_soon(file.read, occupy)
-        await occupied.wait()
-        return ()
+    tasks.start_soon(memory._file.change, change)
+    try:
+        yield began.wait
+    finally:
+        ended.set()
 
 
-async def test_facts_are_compared_beside_the_connection(tmp_path: Path) -> None:
-    """The comparison of a user's facts with a query, which may take long, does not occupy the connection that other users
-    read and write through.
-    """
-    embedder = Interrupting()
+async def test_nothing_that_is_read_waits_for_a_change(tmp_path: Path) -> None:
+    """While the change of one user takes long, another reads, searches and recalls what is there."""
     with anyio.fail_after(60):
-        async with SqliteMemory(tmp_path / "memory.db", embedder=embedder) as memory:
+        async with SqliteMemory(tmp_path / "memory.db") as memories, anyio.create_task_group() as tasks:
+            memory = memories.of(2)
             await memory.write("plumber", "Kim")
-            embedder.memory = memory
-            async with anyio.create_task_group() as embedder.tasks:
-                facts = await memory.recall("the plumber")
-                embedder.ended.set()
-    assert [fact.key for fact in facts] == ["plumber"]
+            with changing(memories.of(1), tasks) as began:
+                await began()
+                assert await memory.read("plumber") == "Kim"
+                assert list(await memory.search("")) == [("plumber", "Kim")]
+                assert [fact.key for fact in await memory.recall("the plumber")] == ["plumber"]
 
 
 async def test_a_comparison_has_a_place_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A comparison takes no thread of those that all parts of the daemon share."""
+    """A comparison, which may take long, takes no thread of those that all parts of the daemon share, and no connection
+    that other users read through."""
     busy = []
 
     def compare(*_: object) -> list[Fact]:
         shared = anyio.from_thread.run_sync(anyio.to_thread.current_default_thread_limiter)
-        busy.append(shared.borrowed_tokens)
+        busy.extend([shared.borrowed_tokens, memory._file._readers._places.borrowed_tokens])
         return []
 
     monkeypatch.setattr(sqlite_memory, "ranked", compare)
     async with SqliteMemory(tmp_path / "memory.db") as memory:
         await memory.recall("the plumber")
-    assert busy == [0]
+    assert busy == [0, 0]
 
 
 async def test_a_comparison_has_a_deadline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

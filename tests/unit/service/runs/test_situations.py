@@ -6,7 +6,14 @@ from aeond.domain.runs.run import Owner, RunRequest, RunSnapshot
 from aeond.domain.runs.situations import WorkspaceView
 from aeond.domain.values import JsonValue
 from aeond.errors import StoreError
-from aeond.service.runs.situations import FRESH_SECONDS, MAX_FACTS, MAX_FILES, MAX_RUNS, ObservedSituations
+from aeond.service.runs.situations import (
+    FRESH_SECONDS,
+    MAX_FACT_CHARS,
+    MAX_FACTS,
+    MAX_FILES,
+    MAX_RUNS,
+    ObservedSituations,
+)
 from tests.support.doubles import ManualClock
 from tests.support.memory import InMemoryMemory
 
@@ -37,6 +44,17 @@ async def test_files_and_facts_are_in_view() -> None:
     assert (seen.more_files, seen.more_facts, seen.shows_all_files) == (False, False, True)
     assert (seen.newest, seen.largest) == ("b.txt", "b.txt")
     assert "day " in seen.time
+
+
+async def test_a_long_fact_is_in_view_by_its_beginning() -> None:
+    """The work of a run does not grow with the size of what is remembered, whether a few facts are in view or the nearest of many."""
+    memory = InMemoryMemory()
+    for last in (0, MAX_FACTS):
+        for number in range(last + 1):
+            await memory.write(f"fact {number}", "x" * 100_000)
+        seen = await situations(memory).observe(RUN)
+        assert len(seen.facts) == min(last + 1, MAX_FACTS)
+        assert {value for _, value in seen.facts} == {"x" * (MAX_FACT_CHARS - 1)}
 
 
 async def test_an_empty_folder_is_in_view() -> None:
@@ -136,7 +154,7 @@ async def test_a_source_that_fails_is_left_out() -> None:
 
     class Broken(InMemoryMemory):
         async def search(
-            self, prefix: str, limit: int = 100, after: str = ""
+            self, prefix: str, limit: int = 100, after: str = "", most_chars: int | None = None
         ) -> Sequence[tuple[str, JsonValue]]:
             raise StoreError("the disk is gone")
 

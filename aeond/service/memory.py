@@ -28,7 +28,7 @@ class MemoryKeys:
         """NotFoundError (reason KEY_NOT_FOUND) if the key does not exist; null is a value."""
         memory = self._memories.of(uid)
         value = await memory.read(key)
-        if value is None and [key] != [k for k, _ in await memory.search(key, limit=1)]:
+        if value is None and [key] != [k for k, _ in await memory.search(key, limit=1, most_chars=0)]:
             raise NotFoundError(f"key {key!r} does not exist", reason="KEY_NOT_FOUND", field="key")
         return value
 

@@ -2,7 +2,7 @@
 
 import asyncio
 import math
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from weakref import WeakValueDictionary
 
@@ -13,18 +13,23 @@ from aeond.frozen import frozen
 from aeond.ports import Appends
 from aeond.service.user_turns import ActiveUsers
 
-UNPACED_RUNS = 2  # of one user that append at about the same time
+UNPACED_RUNS = 2  # of one user that work at about the same time
+WORKING_SECONDS = 1.0  # after its last append a run no longer counts as working
 
 
 class RunTurns:
     """Lets the runs of a user who has more than two append one after the other, with a pause after each append.
 
-    Runs count, child runs among them, that append now or wait to, and those that have appended within the last pause and
-    not ended: whether two appends of one user meet is chance, because each takes a millisecond.
+    Runs count, child runs among them, that append now or wait to, and those that have appended within the last second and
+    not ended: whether two appends of one user meet is chance, because each takes a millisecond. Those that wait for a slot,
+    of which `waiting` gives the number for a uid, count too: they take the places of those that end.
     """
 
-    def __init__(self, active: ActiveUsers, *, pause_seconds: float = 0.1) -> None:
+    def __init__(
+        self, active: ActiveUsers, waiting: Callable[[int], int], *, pause_seconds: float = 0.1
+    ) -> None:
         self._active = active
+        self._waiting = waiting
         self._pause_seconds = pause_seconds
         self._appending: dict[tuple[int, str], float] = {}  # by uid and run: when the last append ended
         self._places: WeakValueDictionary[int, anyio.Semaphore] = WeakValueDictionary()
@@ -39,10 +44,11 @@ class RunTurns:
         no longer.
         """
         clock = self._active.clock
-        since = clock.monotonic() - self._pause_seconds
+        since = clock.monotonic() - WORKING_SECONDS
         self._appending = {run: ended for run, ended in self._appending.items() if ended > since}
         self._appending[uid, run_id] = math.inf
-        paced = sum(owner == uid for owner, _ in self._appending) > UNPACED_RUNS
+        working = sum(owner == uid for owner, _ in self._appending)
+        paced = working + self._waiting(uid) > UNPACED_RUNS
         try:
             if paced:
                 async with self._place(uid):

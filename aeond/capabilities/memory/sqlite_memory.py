@@ -25,7 +25,7 @@ from aeond.capabilities.memory.entries import (
     encode_value,
     end_of,
 )
-from aeond.capabilities.memory.relevance import MAX_TEXT_CHARS, parts_of, plain_text, ranked
+from aeond.capabilities.memory.relevance import parts_of, plain_text, ranked
 from aeond.capabilities.memory.schema import (
     MEMORY,
     form_of,
@@ -49,7 +49,7 @@ log = logging.getLogger("aeond.memory")
 
 # Up to so many facts are compared with a query one by one; of more, those that the full text finds.
 MAX_COMPARED: Final = 500
-COMPARED_CHARS: Final = 2 * MAX_TEXT_CHARS  # of a value as JSON text
+COMPARED_CHARS: Final = 5_000  # of a value as JSON text; MAX_TEXT_CHARS of its words are compared
 MAX_COMPARING: Final = 4  # recalls that compare at the same time
 MAX_HITS: Final = 200
 MAX_QUERY_CHARS: Final = 4_000
@@ -169,8 +169,9 @@ class SqliteMemory:
         """See ports.Memory."""
         query = query[:MAX_QUERY_CHARS]
         most = max(1, min(limit, MAX_FOUND))
-        texts = await self._file.read(lambda cursor: self._compared(cursor, query, most))
-        asked, vectors = await self._vectors(query, dict(texts))
+        shown = MAX_VALUE_BYTES if most_chars is None else most_chars
+        texts = dict(await self._file.read(lambda cursor: self._compared(cursor, query, most)))
+        asked, vectors = await self._vectors(query, texts)
         best: list[Fact] | None = None
         # Not on a connection: hundreds of long facts take tenths of a second, and other users' reads would wait.
         with anyio.move_on_after(self._deadline_seconds):
@@ -183,12 +184,14 @@ class SqliteMemory:
                 f"the facts could not be compared with the query within {self._deadline_seconds:g} s: retry",
                 retryable=True,
             )
-        return await self._shown(best, MAX_VALUE_BYTES if most_chars is None else most_chars)
+        if shown > COMPARED_CHARS and any(len(texts[fact.key]) > COMPARED_CHARS for fact in best):
+            return await self._whole(best, shown)
+        return [replace(fact, value=decode_beginning(texts[fact.key], shown)) for fact in best]
 
     def _count(self, cursor: apsw.Cursor) -> None:
         self._stored[self._namespace] = usage_of(cursor, self._namespace)
 
-    async def _shown(self, facts: Sequence[Fact], most_chars: int) -> Sequence[Fact]:
+    async def _whole(self, facts: Sequence[Fact], most_chars: int) -> Sequence[Fact]:
         """The facts, of which only the beginnings were compared, with so much of their values; without those that are gone."""
         keys = json.dumps([fact.key for fact in facts])
 
@@ -271,14 +274,14 @@ class SqliteMemory:
 
 def _ranked(
     query: str,
-    texts: Sequence[tuple[str, str]],
+    texts: Mapping[str, str],
     asked: Vector,
     vectors: Mapping[str, Vector],
     limit: int,
 ) -> list[Fact]:
     meanings = {key: cosine(asked, vector) for key, vector in vectors.items()}
     return ranked(
-        query, [(key, decode_beginning(text, COMPARED_CHARS)) for key, text in texts], meanings, limit
+        query, [(key, decode_beginning(text, COMPARED_CHARS)) for key, text in texts.items()], meanings, limit
     )
 
 

@@ -72,6 +72,7 @@ from aeond.service.run_use_cases import Runs
 from aeond.service.runs.admission import Admission
 from aeond.service.runs.answers import Answers
 from aeond.service.runs.children import RunChildren
+from aeond.service.runs.run_queue import RunQueue
 from aeond.service.runs.scheduler import RunScheduler
 from aeond.service.runs.situations import ObservedSituations
 from aeond.service.runs.tool_profiles import ToolProfiles
@@ -181,10 +182,10 @@ async def composed(
         engine = models.engine
         records = SessionRecords(store=sessions, journal=journal, folding=folding)
         await records.settle()
-        active = ActiveUsers(clock)
+        active, waiting = ActiveUsers(clock), RunQueue()
         thinking = Thinking(
             journal=recorded,
-            turns=RunTurns(active),
+            turns=RunTurns(active, waiting.count),
             feed=feed,
             registry=registry,
             invoker=invoker,
@@ -222,6 +223,7 @@ async def composed(
                 ),
                 clock=clock,
                 limits=run_limits(config),
+                waiting=waiting,
                 workspaces=workspaces,
             )
         )

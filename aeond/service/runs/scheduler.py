@@ -62,6 +62,7 @@ class RunScheduler:
         make_loop: RunLoopFactory,
         clock: Clock,
         limits: RunLimits,
+        waiting: RunQueue,
         workspaces: Workspaces,
     ) -> None:
         self._journal = journal
@@ -75,9 +76,8 @@ class RunScheduler:
         self._workspaces = workspaces
         self._opening = anyio.Lock()
         self._changed = anyio.Event()
-        self._waiting = RunQueue()
-        # the snapshots of runs created here: they need not be read again
-        self._fresh: dict[str, RunSnapshot] = {}
+        self._waiting = waiting
+        self._fresh: dict[str, RunSnapshot] = {}  # of runs created here: they need not be read again
         self._working: dict[str, Work] = {}
         self._idle_runs = IdleRuns()
         self._deadlines = Deadlines(clock, feed.attended, lambda: self._limits.attend_seconds)

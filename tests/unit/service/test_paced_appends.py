@@ -6,7 +6,7 @@ import anyio
 
 from aeond.domain.runs.events import Event, EventKind, RunEnded, RunStarted
 from aeond.domain.runs.run import RunState
-from aeond.service.paced_appends import UNPACED_RUNS, PacedAppends, RunTurns
+from aeond.service.paced_appends import UNPACED_RUNS, WORKING_SECONDS, PacedAppends, RunTurns
 from aeond.service.user_turns import SHARED_SECONDS, ActiveUsers
 from tests.support.doubles import ManualClock
 
@@ -31,7 +31,8 @@ class TwoUsers:
     def __init__(self, pause_seconds: float) -> None:
         self.clock, self.journal = ManualClock(), SlowJournal()
         self.active = ActiveUsers(self.clock)
-        self.turns = RunTurns(self.active, pause_seconds=pause_seconds)
+        self.waiting: dict[int, int] = {}  # runs without a slot by uid
+        self.turns = RunTurns(self.active, lambda uid: self.waiting.get(uid, 0), pause_seconds=pause_seconds)
         for uid in (1, 2):
             self.active.note(uid)
 
@@ -87,15 +88,33 @@ async def test_pauses_end_with_the_activity_of_others() -> None:
 
 
 async def test_a_user_with_few_runs_is_not_paced() -> None:
-    """Runs that append after the last ones of the same user have been quiet for a pause do not wait."""
+    """Runs that append after the last ones of the same user have been quiet for a second do not wait."""
     users = TwoUsers(pause_seconds=0.5)
     users.journal.ended.set()
     with anyio.fail_after(60):
         for number in range(10):
             for run in range(UNPACED_RUNS):
                 await users.append(1, f"a{number}.{run}")
-            users.clock.advance(0.6)
+            users.clock.advance(WORKING_SECONDS + 0.1)
     assert len(users.journal.begun) == 10 * UNPACED_RUNS
+
+
+async def test_runs_without_a_slot_count() -> None:
+    """A user with more runs than slots is paced from the first run that works, whenever it appends; another user is not."""
+    users = TwoUsers(pause_seconds=NEVER_SECONDS)
+    users.waiting[1] = UNPACED_RUNS
+    users.journal.ended.set()
+    with anyio.fail_after(60):
+        await users.append(1, "a1")
+        async with anyio.create_task_group() as tasks:
+            users.clock.advance(WORKING_SECONDS + 0.1)
+            for uid in (1, 2):
+                users.active.note(uid)
+            tasks.start_soon(users.append, 1, "a1")
+            await anyio.wait_all_tasks_blocked()
+            await users.append(2, "b1")
+            assert users.journal.begun == ["a1", "b1"]
+            tasks.cancel_scope.cancel()
 
 
 async def test_runs_one_after_the_other_are_not_paced() -> None:

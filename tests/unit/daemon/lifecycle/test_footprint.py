@@ -43,6 +43,20 @@ more = [[] for _ in range(100_000)]
 assert gone() is None
 """
 
+STEPPING = """
+import gc
+from aeond.daemon.lifecycle.footprint import settle, start_lean
+
+looks = []
+start_lean()
+settle()
+gc.callbacks.append(lambda phase, about: looks.append(about["generation"]) if phase == "stop" else None)
+more = [[] for _ in range(10_000)]
+assert len(looks) >= 8, looks
+assert looks.count(0) >= 3 * looks.count(1), looks
+assert 2 not in looks, looks
+"""
+
 
 def test_a_process_that_settles_is_smaller_and_works() -> None:
     """Giving back what starting, or work, needed makes the process smaller and breaks nothing."""
@@ -52,3 +66,9 @@ def test_a_process_that_settles_is_smaller_and_works() -> None:
 def test_garbage_is_collected_after_a_process_has_settled() -> None:
     """Objects that hold each other are freed in a process that goes on making others."""
     subprocess.run([sys.executable, "-c", COLLECTING], check=True, timeout=60)
+
+
+def test_garbage_is_looked_for_in_small_steps() -> None:
+    """Of ten thousand new objects a thousand are looked at in each step, so that nothing waits long for one, and no step looks at
+    everything."""
+    subprocess.run([sys.executable, "-c", STEPPING], check=True, timeout=60)

@@ -17,6 +17,7 @@ from aeond.frozen import frozen
 MAX_TEXT_CHARS: Final = 2_000
 MAX_QUERY_WORDS: Final = 40
 
+_PART_CHARS: Final = 3
 _VALUE_WEIGHT: Final = 0.7  # of a word that stands in the value alone
 _BY_WORDS: Final = 0.7  # the share of words, the rest is by parts of words
 _BY_MEANING: Final = 0.5  # the share of meaning where it is known
@@ -24,18 +25,22 @@ _BY_MEANING: Final = 0.5  # the share of meaning where it is known
 
 @frozen
 class FactText:
-    """The words of a fact, as they are compared."""
+    """The words of a fact, as they are compared. `plain` has those whose parts count, each between two spaces."""
 
     key: str
     key_words: tuple[str, ...]
     value_words: tuple[str, ...]
-    parts: frozenset[str]
+    plain: str
+
+    def has_part(self, part: str) -> bool:
+        """Whether it is one of `parts_of` the words: a look into the text takes a hundredth of a set of them all."""
+        return (part if len(part) == _PART_CHARS else f" {part} ") in self.plain
 
 
 def fact_text(key: str, value: JsonValue) -> FactText:
     key_words = words_of(key)
     value_words = words_of(plain_text(value, MAX_TEXT_CHARS))
-    return FactText(key, key_words, value_words, _parts((*key_words, *value_words)))
+    return FactText(key, key_words, value_words, f" {' '.join(_plain((*key_words, *value_words)))} ")
 
 
 def plain_text(value: JsonValue, most: int | None = None) -> str:
@@ -70,10 +75,17 @@ def parts_of(text: str) -> frozenset[str]:
 
 
 def _parts(words: Sequence[str]) -> frozenset[str]:
+    return frozenset(
+        word[place : place + _PART_CHARS]
+        for word in _plain(words)
+        for place in range(max(len(word) - _PART_CHARS + 1, 1))
+    )
+
+
+def _plain(words: Sequence[str]) -> Sequence[str]:
     # Folded again: what folding leaves of a letter like \U0001d400 can be folded further.
     text = " ".join(words)
-    plain = text.lower().split() if text.isascii() else words_of(folded(text))
-    return frozenset(word[place : place + 3] for word in plain for place in range(max(len(word) - 2, 1)))
+    return text.lower().split() if text.isascii() else words_of(folded(text))
 
 
 def relevance(query: str, facts: Sequence[FactText], meanings: Mapping[str, float]) -> dict[str, float]:
@@ -86,7 +98,7 @@ def relevance(query: str, facts: Sequence[FactText], meanings: Mapping[str, floa
     scores = {}
     for fact in facts:
         by_words = sum(weight * _presence(word, fact) for word, weight in weights.items()) / (whole or 1.0)
-        by_parts = len(asked & fact.parts) / (len(asked) or 1)
+        by_parts = sum(map(fact.has_part, asked)) / (len(asked) or 1)
         score = _BY_WORDS * by_words + (1 - _BY_WORDS) * by_parts
         if fact.key in meanings:
             meaning = max(meanings[fact.key], 0.0)

@@ -43,6 +43,8 @@ def json_value(text: str, field: str, max_bytes: int = MAX_JSON_BYTES) -> JsonVa
         )
     try:
         value: JsonValue = from_json(encoded, allow_inf_nan=False)
+        if isinstance(value, str):
+            return value  # a text has no numbers and no keys, and may be long
         _finite(value)  # the parser converts 1e999 to infinity
         twice = _key_given_twice(text) if '"' in text else None  # the parser keeps the last value
     except ValueError as error:

@@ -1,4 +1,6 @@
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from aeond.capabilities.memory.relevance import fact_text, parts_of, plain_text, ranked, relevance
 from aeond.domain.values import JsonValue
@@ -59,8 +61,16 @@ def test_parts_are_those_of_plain_letters() -> None:
     """Letters that are folded in several steps, such as mathematical capitals, have the parts of the plain ones."""
     assert parts_of("\U0001d400\U0001d401\U0001d402\U0001d403") == parts_of("abcd")
     assert parts_of("\U0001d400\U0001d401'\U0001d412") == parts_of("ab's")
-    assert fact_text("\U0001d400\U0001d401\U0001d402\U0001d403", "").parts == parts_of("abcd")
+    assert fact_text("\U0001d400\U0001d401\U0001d402\U0001d403", "").plain == " abcd "
     assert relevance("\U0001d400\U0001d401\U0001d402", [fact_text("abc", "")], {})["abc"] > 0
+
+
+@given(text=st.text(st.sampled_from("abß\U0001d400é' .")), asked=st.text(st.sampled_from("abs "), max_size=6))
+def test_a_fact_has_the_parts_of_its_words(text: str, asked: str) -> None:
+    """A part of the words that are asked for is found in a fact exactly when it is a part of the fact's words."""
+    fact = fact_text("", text)
+    words = " ".join(fact.value_words)
+    assert {part for part in parts_of(asked) if fact.has_part(part)} == parts_of(asked) & parts_of(words)
 
 
 def test_facts_of_one_score_are_in_the_order_of_their_names() -> None:

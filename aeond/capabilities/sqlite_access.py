@@ -10,7 +10,7 @@ import anyio
 import anyio.to_thread
 import apsw
 
-from aeond.capabilities.sqlite_file import FileFormat, is_full, open_writer, prepare
+from aeond.capabilities.sqlite_file import FileFormat, is_full, open_writer, prepare, transaction
 from aeond.capabilities.sqlite_readers import Readers
 from aeond.errors import StoreError
 
@@ -81,7 +81,7 @@ class SqliteAccess:
             try:
                 if lengthens:
                     self._lengthen_log(cursor.connection)
-                with cursor.connection:
+                with transaction(cursor.connection):
                     result = query(cursor)
             except apsw.IOError as error:
                 if not is_full(error):

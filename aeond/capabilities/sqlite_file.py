@@ -10,7 +10,8 @@ back, because SQLite returns the old value if a file system does not support the
 
 import errno
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import apsw
@@ -146,6 +147,20 @@ def open_reader(path: Path, form: FileFormat, vfs: str | None = None) -> apsw.Co
     except apsw.Error as error:
         raise form.failure(error, path) from error
     return connection
+
+
+@contextmanager
+def transaction(connection: apsw.Connection, begin: str = "BEGIN IMMEDIATE") -> Iterator[None]:
+    """Commits at the end of the context, or takes everything back. `with connection` would keep the interpreter's lock during
+    the commit, and all threads would wait for the disk."""
+    connection.execute(begin)
+    try:
+        yield
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
 
 
 def _make_safe(connection: apsw.Connection, path: Path, form: FileFormat) -> None:

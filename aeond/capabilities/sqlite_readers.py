@@ -10,7 +10,7 @@ import anyio
 import anyio.to_thread
 import apsw
 
-from aeond.capabilities.sqlite_file import FileFormat, open_reader
+from aeond.capabilities.sqlite_file import FileFormat, open_reader, transaction
 
 MAX_READERS = 4
 
@@ -58,7 +58,7 @@ class Readers:
             connection = open_reader(self._path, self._form, self._vfs)
         try:
             # What changes between two statements would be found twice, or never.
-            with connection:
+            with transaction(connection, "BEGIN"):
                 cursor = connection.cursor()
                 result = query(cursor)
                 cursor.close(True)

@@ -11,6 +11,7 @@ from array import array
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass, field
+from math import ceil
 
 import anyio
 
@@ -26,6 +27,9 @@ from aeond.ports import Clock
 FIRST_BATCH = 64
 LEAST_BATCH = 32
 BATCH_STEP = 16
+# Each batch takes the time of a token more than its tokens do, because all weights are read from memory once: few batches
+# of equal size are better than one more for the last few tokens.
+LONGEST = 1.25
 MAX_OPENINGS = 40
 LEAST_LONGER = 48  # tokens below an opening that are worth a file of their own: about a second
 RECENT_PROMPTS = 6
@@ -80,9 +84,13 @@ class BatchSize:
     def __post_init__(self) -> None:
         self.tokens = min(self.tokens, self.most)
 
-    def adapt(self, seconds: float) -> None:
+    def part_of(self, left: int) -> int:
+        """The size of the next batch where so many tokens are left: all are of about the same size, a quarter larger at most."""
+        return ceil(left / max(ceil(left / min(LONGEST * self.tokens, self.most)), 1))
+
+    def adapt(self, tokens: int, seconds: float) -> None:
         """Adjusts to the duration of the last batch; the size at most doubles."""
-        fitting = BATCH_STEP * round(self.tokens * self.seconds / max(seconds, 1e-6) / BATCH_STEP)
+        fitting = BATCH_STEP * round(tokens * self.seconds / max(seconds, 1e-6) / BATCH_STEP)
         self.tokens = min(max(fitting, LEAST_BATCH), 2 * self.tokens, self.most)
 
 
@@ -285,15 +293,15 @@ class Prefill:
     async def _read(self, slot: Slot, tokens: Sequence[int], *, background: bool, ahead: bool) -> bool:
         """Reads all but the last batch; False when a background prompt has to give way."""
         read = slot.known(tokens)
-        while len(tokens) - read > self._size.tokens:
+        while (size := self._size.part_of(len(tokens) - read)) < len(tokens) - read:
             if background and self._interactive:
                 return False
             if ahead:
                 self._show(read / len(tokens))
             async with self._turn:
-                began, size = self._clock.monotonic(), min(self._size.tokens, len(tokens) - read)
+                began = self._clock.monotonic()
                 await self._client.post("/completion", batch_body(slot.number, tokens[: read + size]))
-                self._size.adapt(self._clock.monotonic() - began)
+                self._size.adapt(size, self._clock.monotonic() - began)
             read += size
             slot.tokens = tokens[:read]
         return True

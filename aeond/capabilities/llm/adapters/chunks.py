@@ -1,7 +1,7 @@
 """A server's answer as chunks, held to what was asked for: the same for every engine."""
 
 import json
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 
 from aeond.capabilities.llm.http.responses import CallPiece, ChatPiece
 from aeond.domain.llm import FinishReason, LikelyToken, LLMChunk, LLMRequest, TokenUsage
@@ -10,9 +10,9 @@ from aeond.errors import LLMError
 
 
 async def chunks_of(
-    request: LLMRequest, pieces: AsyncIterator[ChatPiece], uncounted: LLMError
+    request: LLMRequest, pieces: AsyncIterator[Sequence[ChatPiece]], uncounted: LLMError
 ) -> AsyncGenerator[LLMChunk, None]:
-    """The text as it comes, and last the finish reason with the usage, the complete tool calls and the likely first tokens.
+    """The text as it comes, one chunk for what came together, and last the finish reason with the usage, the complete tool calls and the likely first tokens.
 
     Raises LLMError (reason SCHEMA_NOT_ENFORCED) as soon as an answer under a schema is seen not to be JSON, and
     `uncounted` when it ends without them.
@@ -22,16 +22,17 @@ async def chunks_of(
     text = ""
     calls: dict[int, ModelToolCall] = {}
     likely: tuple[LikelyToken, ...] = ()
-    async for piece in pieces:
-        finish, usage = piece.finish_reason or finish, piece.usage or usage
-        likely = likely or piece.likely
-        for part in piece.calls:
-            calls[part.index] = joined(calls.get(part.index), part)
-        if piece.text:
-            text += piece.text
+    async for come in pieces:
+        for piece in come:
+            finish, usage = piece.finish_reason or finish, piece.usage or usage
+            likely = likely or piece.likely
+            for part in piece.calls:
+                calls[part.index] = joined(calls.get(part.index), part)
+        if new := "".join(piece.text for piece in come):
+            text += new
             if request.schema is not None and not begins_as_json(text):
                 raise schema_ignored()
-            yield LLMChunk(piece.text)
+            yield LLMChunk(new)
     if finish is None or usage is None:
         raise uncounted
     if request.schema is not None and finish is FinishReason.STOP and not request.stop:

@@ -8,7 +8,7 @@ It does not retry; that is the adapter's to decide.
 
 import contextlib
 import json
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from http import HTTPStatus
 from typing import Any
 
@@ -22,6 +22,7 @@ from aeond.domain.values import JsonObject
 from aeond.errors import LLMError, LLMGoneError
 
 MAX_BODY_BYTES = 16 << 20
+DONE = b"[DONE]"
 
 
 class OpenAIClient:
@@ -49,20 +50,23 @@ class OpenAIClient:
         async with self._response("POST", path, body) as response:
             await self._text(response)
 
-    async def stream_chat(self, body: Mapping[str, Any]) -> AsyncGenerator[ChatPiece, None]:
-        """A chat completion as it comes. The connection closes, and the server stops, when the iterator does.
+    async def stream_chat(self, body: Mapping[str, Any]) -> AsyncGenerator[Sequence[ChatPiece], None]:
+        """A chat completion as it comes; after its first text, what comes within a tenth of a second comes together. The
+        connection closes, and the server stops, when the iterator does.
 
         Ends only after the server said that the answer is complete; a stream cut short is LLMGoneError.
         """
         body = {**body, "stream": True, "stream_options": {"include_usage": True}}
         finished = False
         async with self._response("POST", "/v1/chat/completions", body) as response:
-            async for data in data_of(self._bytes(response)):
-                if data == b"[DONE]":
+            async for come in data_of(self._bytes(response)):
+                pieces = [read_piece(data, self._endpoint.secret) for data in come if data != DONE]
+                if any(piece.text for piece in pieces):
+                    response.gather()
+                finished = finished or any(piece.finish_reason is not None for piece in pieces)
+                yield pieces
+                if DONE in come:
                     break
-                piece = read_piece(data, self._endpoint.secret)
-                finished = finished or piece.finish_reason is not None
-                yield piece
         if not finished:
             raise LLMGoneError("The engine stopped in the middle of its answer.", retryable=True)
 

@@ -16,14 +16,13 @@ from urllib.parse import urlsplit
 
 import anyio
 
+from aeond.capabilities.llm.http.gathering import Streams, opened
 from aeond.errors import InvalidInputError, LLMError, LLMGoneError
 from aeond.frozen import frozen
 
 CONNECT_SECONDS: Final = 5.0
 FAR_CONNECT_SECONDS: Final = 15.0  # a name to look up and a handshake over a slow line
 NEXT_ADDRESS_SECONDS: Final = 0.25  # of a host with several; see RFC 8305
-
-Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 # Numbers of OpenSSL's verification errors: X509_V_ERR_*.
 _EXPIRED: Final = frozenset({9, 10})  # not yet valid, no longer valid
@@ -71,7 +70,8 @@ class UnixSocket:
     async def connect(self) -> Streams:
         try:
             with anyio.fail_after(CONNECT_SECONDS):
-                return await asyncio.open_unix_connection(str(self.path))
+                loop = asyncio.get_running_loop()
+                return await opened(loop.create_unix_connection, str(self.path))
         except (OSError, TimeoutError) as error:
             raise BrokenExchangeError(f"no server is listening on {self.path.name}") from error
 
@@ -106,9 +106,8 @@ class WebAddress:
         delay = None if _is_here(self.name) else NEXT_ADDRESS_SECONDS
         try:
             with anyio.fail_after(FAR_CONNECT_SECONDS):
-                return await asyncio.open_connection(
-                    self.name, self.port, ssl=trust, happy_eyeballs_delay=delay
-                )
+                connect = asyncio.get_running_loop().create_connection
+                return await opened(connect, self.name, self.port, ssl=trust, happy_eyeballs_delay=delay)
         except ssl.SSLCertVerificationError as error:
             raise self._distrust(error) from error
         except ssl.SSLError as error:

@@ -7,7 +7,7 @@ readable in the same iteration of the loop raises in a callback.)
 
 import asyncio
 import contextlib
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from typing import TYPE_CHECKING
 
 from aeond.capabilities.llm.http.endpoints import BrokenExchangeError, Endpoint
@@ -21,11 +21,12 @@ READ_BYTES = 1 << 16
 
 @frozen
 class Response:
-    """Status, headers with lower-case names, and the body as it comes."""
+    """Status, headers with lower-case names, and the body as it comes; from `gather` on in larger pieces."""
 
     status: int
     headers: Mapping[str, str]
     body: AsyncGenerator[bytes, None]
+    gather: Callable[[], None]
 
 
 @contextlib.asynccontextmanager
@@ -58,29 +59,44 @@ async def exchange(endpoint: Endpoint, method: str, path: str, content: bytes) -
             raise BrokenExchangeError("the connection closed without a response")
         named = {name.decode("latin-1"): value.decode("latin-1") for name, value in head.headers}
         async with contextlib.aclosing(body_of(connection, reader)) as body:
-            yield Response(head.status_code, named, body)
+            yield Response(head.status_code, named, body, reader.gather)
     finally:
         writer.transport.abort()
 
 
 async def body_of(connection: "h11.Connection", reader: asyncio.StreamReader) -> AsyncGenerator[bytes, None]:
+    """What was read at once is given at once, whatever the chunks that it came in."""
     import h11
 
-    while True:
+    event: object = h11.NEED_DATA
+    while event is h11.NEED_DATA:
         event = await next_event(connection, reader)
-        if isinstance(event, h11.Data):
-            yield bytes(event.data)
-        else:
-            return
+        data = b""
+        while isinstance(event, h11.Data):
+            data += event.data
+            event = parsed_event(connection)
+        if data:
+            yield data
 
 
 async def next_event(connection: "h11.Connection", reader: asyncio.StreamReader) -> object:
     """The next thing that the server said; reads from it as long as that takes."""
     import h11
 
-    try:
-        while (event := connection.next_event()) is h11.NEED_DATA:
-            connection.receive_data(await reader.read(READ_BYTES))
-    except (OSError, h11.RemoteProtocolError) as error:
-        raise BrokenExchangeError(str(error) or "the connection broke") from error
+    while (event := parsed_event(connection)) is h11.NEED_DATA:
+        try:
+            data = await reader.read(READ_BYTES)
+        except OSError as error:
+            raise BrokenExchangeError(str(error) or "the connection broke") from error
+        connection.receive_data(data)
     return event
+
+
+def parsed_event(connection: "h11.Connection") -> object:
+    """The next thing in what was read of the server; NEED_DATA where it is not complete."""
+    import h11
+
+    try:
+        return connection.next_event()
+    except h11.RemoteProtocolError as error:
+        raise BrokenExchangeError(str(error) or "the connection broke") from error

@@ -18,9 +18,14 @@ UNDER = LLMRequest((Message(Role.USER, "x"),), schema={"type": "object"})
 
 
 async def read_chunks(request: LLMRequest, *pieces: ChatPiece) -> Sequence[LLMChunk]:
-    async def come() -> AsyncIterator[ChatPiece]:
-        for piece in pieces:
-            yield piece
+    """The chunks of pieces that come one by one."""
+    return await chunks_read(request, *([piece] for piece in pieces))
+
+
+async def chunks_read(request: LLMRequest, *together: Sequence[ChatPiece]) -> Sequence[LLMChunk]:
+    async def come() -> AsyncIterator[Sequence[ChatPiece]]:
+        for pieces in together:
+            yield pieces
 
     return [chunk async for chunk in chunks_of(request, come(), LLMError("no counts", reason="UNCOUNTED"))]
 
@@ -29,6 +34,12 @@ async def test_text_comes_first_and_counts_last() -> None:
     """Each piece of text is a chunk; how it ended and what it cost is the last one."""
     chunks = await read_chunks(ASKED, ChatPiece("a"), ChatPiece("b"), END)
     assert chunks == [LLMChunk("a"), LLMChunk("b"), LLMChunk("", FinishReason.STOP, USAGE)]
+
+
+async def test_text_that_comes_together_is_one_chunk() -> None:
+    """Pieces that were read at once are passed on at once, also with the end of the answer among them."""
+    chunks = await chunks_read(ASKED, [ChatPiece("a"), ChatPiece("b")], [ChatPiece("c"), END])
+    assert chunks == [LLMChunk("ab"), LLMChunk("c"), LLMChunk("", FinishReason.STOP, USAGE)]
 
 
 async def test_an_answer_without_counts_is_none() -> None:

@@ -24,7 +24,7 @@ async def chat(folder: Path, response: bytes) -> list[ChatPiece]:
     socket = folder / "s.sock"
     client = OpenAIClient(UnixSocket(socket), Watchdog(ManualClock()))
     async with canned_server(socket, [response]), aclosing(client.stream_chat(BODY)) as pieces:
-        return [said async for said in pieces]
+        return [said async for come in pieces for said in come]
 
 
 async def test_a_stream_is_read_piece_by_piece(tmp_path: Path) -> None:

@@ -23,7 +23,18 @@ async def cut(stream: bytes, sizes: list[int]) -> AsyncIterator[bytes]:
 @given(st.lists(st.integers(0, 40), max_size=20))
 async def test_cuts_make_no_difference(sizes: list[int]) -> None:
     """The same events are read wherever the network cuts the stream."""
-    assert [data async for data in data_of(cut(STREAM, sizes))] == DATA
+    assert [data async for come in data_of(cut(STREAM, sizes)) for data in come] == DATA
+
+
+async def test_events_that_come_together_are_given_together() -> None:
+    """What was read at once is one list; nothing is given for bytes without a whole event."""
+    pieces = [b"data: a\n\ndata: b\n\n: hello\n", b"data:", b" c\n\n"]
+
+    async def come() -> AsyncIterator[bytes]:
+        for piece in pieces:
+            yield piece
+
+    assert [datas async for datas in data_of(come())] == [[b"a", b"b"], [b"c"]]
 
 
 async def test_an_endless_line_is_refused() -> None:

@@ -8,8 +8,10 @@ from pathlib import Path
 
 from aeond.capabilities.journal.encoding import StoredEvent
 from aeond.capabilities.journal.projection import MAX_PAGE_EVENTS, MAX_PAGE_RUNS
-from aeond.capabilities.journal.readers import Readers, read_page, read_runs
+from aeond.capabilities.journal.readers import read_page, read_runs
+from aeond.capabilities.journal.schema import JOURNAL
 from aeond.capabilities.journal.transcripts import export_stored
+from aeond.capabilities.sqlite_readers import Readers
 from aeond.daemon.commands.quarantine import write_new
 from aeond.daemon.config.paths import Paths
 from aeond.errors import NotFoundError
@@ -35,7 +37,7 @@ async def export(paths: Paths, run_id: str, output: Path | None) -> tuple[int, b
     TRANSCRIPT_EXISTS), RefusedError (reason TRANSCRIPT_REFUSED), StoreError if there is no journal or it
     cannot be read.
     """
-    readers = Readers(paths.journal)
+    readers = Readers(paths.journal, JOURNAL)
 
     def page(after_seq: int) -> Awaitable[Sequence[StoredEvent]]:
         return readers.run(partial(read_page, run_id=run_id, after_seq=after_seq, limit=MAX_PAGE_EVENTS))

@@ -192,7 +192,7 @@ def clean_environment() -> dict[str, str]:
         "LANG": "C.UTF-8",
         "PYTHONUTF8": "1",
         "OMP_WAIT_POLICY": "passive",
-        "GOMP_SPINCOUNT": "500",
+        "GOMP_SPINCOUNT": "1000",
     }
 
 

@@ -7,15 +7,10 @@ from typing import Any
 
 import pytest
 
-os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
-pytest.importorskip("PySide6.QtGui", reason="Qt is not installed here", exc_type=ImportError)
-
-from PySide6.QtGui import QImage
-
 from tests.support.browser import DEADLINE_SECONDS
-from tests.support.compared_pictures import check_picture
-from tests.support.page_pictures import FOLDER, SCHEMES, taken
-from tests.support.page_shows import DRAWN, Servers, show, states
+from tests.support.page_shows import DRAWN, SCHEMES, Servers, show, states
+
+os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
 # Rules of axe-core: WCAG 2.2 A and AA, contrast among them, and its own good practice.
 RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
@@ -62,9 +57,13 @@ def test_every_state_is_accessible(shown: Any, axe: str) -> None:
 
 def test_the_pictures_show_the_page_as_it_is(shown: Any, name: str) -> None:
     """The pictures of the documentation are what the page shows now; if not, `make pictures` takes them again."""
+    gui = pytest.importorskip("PySide6.QtGui", reason="Qt is not installed here", exc_type=ImportError)
+    from tests.support.compared_pictures import check_picture
+    from tests.support.page_pictures import FOLDER, taken
+
     for scheme in SCHEMES:
         file = f"page-{name}-{scheme}"
-        expected = QImage(str(FOLDER / f"{file}.png"))
+        expected = gui.QImage(str(FOLDER / f"{file}.png"))
         check_picture(file, partial(taken, shown, name, scheme), expected, DEADLINE_SECONDS, most=MOST_SHARE)
 
 

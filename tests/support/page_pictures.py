@@ -7,17 +7,16 @@ from typing import TYPE_CHECKING
 from PySide6.QtGui import QImage
 
 from tests.support.browser import chromium
-from tests.support.page_shows import DRAWN, Scheme, servers, show, states
+from tests.support.page_shows import DRAWN, SCHEMES, Scheme, servers, show, states
 from tests.support.popup_pictures import fewer_colours
 from tests.support.repository import ROOT
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
-__all__ = ["FOLDER", "SCHEMES", "main", "states", "taken"]
+__all__ = ["FOLDER", "main", "states", "taken"]
 
 FOLDER = ROOT / "docs" / "pictures"
-SCHEMES: tuple[Scheme, ...] = ("dark", "light")
 _PARTLY = {"small", "history", "long-answer"}
 
 

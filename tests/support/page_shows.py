@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
 Scheme = Literal["dark", "light"]
+SCHEMES: tuple[Scheme, ...] = ("dark", "light")
 
 # Two frames later everything that was asked for so far is on the screen.
 DRAWN = "new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))"

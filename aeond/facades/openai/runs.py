@@ -44,7 +44,7 @@ async def answered(
         raise ApiError(
             504,
             "timed_out",
-            f"The daemon did not confirm the run within {CREATE_SECONDS:g} s, and may still create it: `aeonctl runs` shows it.",
+            f"The daemon did not reply within {CREATE_SECONDS:g} s, and may still do what was asked: `aeonctl runs` shows it.",
         ) from error
     following = _Following(client, place)
     left = True

@@ -185,7 +185,7 @@ async def engine_process(
 def clean_environment() -> dict[str, str]:
     """What an engine may know: nothing of ours, and not to spin for long while its threads wait for each other.
 
-    Some hundred turns of a loop: asleep each waits as long again for its core to wake, hundreds of times a token; and
+    A thousand turns of a loop: asleep each waits as long again for its core to wake, hundreds of times a token; and
     one that spins for long keeps the core from the very thread it waits for (ADR 0045).
     """
     return {

@@ -14,6 +14,7 @@ from aeond.facades.openai.runs import answered, approval_text, asked_text, ended
 from aeond_client import AsyncClient
 from aeond_client.records.judgements import ApprovalRequest, CallPreview, Question
 from aeond_client.records.runs import Answer, Problem, Run, RunState
+from aeond_client.records.sessions import Session
 from aeond_client.records.tools import ToolCall
 from tests.support.scripted_daemon import ScriptedDaemon, ScriptedRuns
 
@@ -87,20 +88,29 @@ def test_a_suspended_run_names_the_cause() -> None:
 
 
 class SilentRuns(ScriptedRuns):
-    """Never replies to GetRun."""
+    """Replies neither to CreateRun nor to GetRun."""
+
+    async def CreateRun(self, request: runs_pb2.CreateRunRequest, context: Any) -> Any:  # noqa: N802 - the contract's name
+        await anyio.sleep_forever()
 
     async def GetRun(self, request: runs_pb2.GetRunRequest, context: Any) -> Any:  # noqa: N802 - the contract's name
         await anyio.sleep_forever()
 
 
-async def test_a_daemon_that_does_not_confirm_a_run_ends_the_request(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("previous", ["", "resp_r1_2_3"])
+async def test_a_daemon_that_does_not_reply_ends_the_request(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, previous: str
 ) -> None:
-    """A request whose run the daemon does not confirm by the deadline ends with status 504 and says how to look for the run."""
+    """A request whose run the daemon does not create or find by the deadline ends with `timed_out` and says how to look for it."""
+
+    async def session(*_: Any, **_named: Any) -> Session:
+        return Session("s1")
+
     monkeypatch.setattr("aeond.facades.openai.runs.CREATE_SECONDS", 0.2)
+    monkeypatch.setattr(AsyncClient, "create_session", session)
     daemon = ScriptedDaemon(tmp_path / "d.sock")
     daemon.runs = SilentRuns()  # type: ignore[abstract]  # the rest answers UNIMPLEMENTED
-    prompt = Prompt("aeond", (Said("user", "Sort my notes"),), previous="resp_r1_2_3")
+    prompt = Prompt("aeond", (Said("user", "Sort my notes"),), previous=previous)
     with anyio.fail_after(30):
         async with daemon, AsyncClient(str(daemon.path)) as client:
             with pytest.raises(ApiError, match=r"within 0\.2 s.*aeonctl runs") as raised:

@@ -115,8 +115,8 @@ class LLMResponse:
 
 @frozen
 class LLMChunk:
-    """A piece of an answer; the last chunk has `finish_reason`, `usage`, the tool calls and the likely first tokens, and
-    may have no text."""
+    """A part of an answer; the last chunk has `finish_reason`, `usage`, the tool calls and the likely first tokens, and
+    may have no text. `pieces` is in how many pieces the engine sent its text: about its tokens."""
 
     text: str
     finish_reason: FinishReason | None = None
@@ -124,6 +124,7 @@ class LLMChunk:
     timing: Timing = Timing()
     tool_calls: tuple[ModelToolCall, ...] = ()
     likely: tuple[LikelyToken, ...] = ()
+    pieces: int = 1
 
 
 @frozen

@@ -102,7 +102,7 @@ class BudgetedLLM:
         async with closing(self._llm.stream(fitting)) as stream:
             async for chunk in stream:
                 usage, timing = chunk.usage or usage, chunk.timing
-                text, pieces = text + chunk.text, pieces + 1
+                text, pieces = text + chunk.text, pieces + chunk.pieces
                 unchecked += len(chunk.text)
                 yield chunk
                 if unchecked >= _CHECKED_CHARS and usage is None:

@@ -12,7 +12,8 @@ from aeond.errors import LLMError
 async def chunks_of(
     request: LLMRequest, pieces: AsyncIterator[Sequence[ChatPiece]], uncounted: LLMError
 ) -> AsyncGenerator[LLMChunk, None]:
-    """The text as it comes, one chunk for what came together, and last the finish reason with the usage, the complete tool calls and the likely first tokens.
+    """The text as it comes, one chunk for all that came together. The last chunk has the finish reason, the usage, the complete
+    tool calls and the likely first tokens.
 
     Raises LLMError (reason SCHEMA_NOT_ENFORCED) as soon as an answer under a schema is seen not to be JSON, and
     `uncounted` when it ends without them.
@@ -28,11 +29,11 @@ async def chunks_of(
             likely = likely or piece.likely
             for part in piece.calls:
                 calls[part.index] = joined(calls.get(part.index), part)
-        if new := "".join(piece.text for piece in come):
-            text += new
+        if texts := [piece.text for piece in come if piece.text]:
+            text += (new := "".join(texts))
             if request.schema is not None and not begins_as_json(text):
                 raise schema_ignored()
-            yield LLMChunk(new)
+            yield LLMChunk(new, pieces=len(texts))
     if finish is None or usage is None:
         raise uncounted
     if request.schema is not None and finish is FinishReason.STOP and not request.stop:

@@ -78,6 +78,17 @@ async def test_an_answer_that_finds_no_end_is_cut() -> None:
     assert purse.used.tokens == outcome.value.usage.total_tokens < 300
 
 
+async def test_an_answer_that_is_cut_costs_the_pieces_that_came() -> None:
+    """A chunk costs as many tokens as the engine sent pieces in it, and never more than the answer could have."""
+    for max_tokens, paid in ((1600, 240), (200, 200)):
+        purse = grant(2, 5000)
+        outcome = await BudgetedLLM(Babbling(10), purse).stream(ask(max_tokens=max_tokens), lambda _: None)
+        assert outcome.value is not None
+        assert is_cut(outcome.value)
+        assert outcome.value.usage == TokenUsage(10, paid)
+        assert purse.used.tokens == 10 + paid
+
+
 @pytest.mark.parametrize(
     ("text", "repeats"),
     [
@@ -227,6 +238,17 @@ class LyingLLM:
 
     async def stream(self, request: LLMRequest) -> AsyncIterator[LLMChunk]:
         yield LLMChunk("lie", FinishReason.STOP, self.usage, self.timing)
+
+
+class Babbling(LyingLLM):
+    """Its answer finds no end; 30 tokens come together."""
+
+    def __init__(self, prompt: int) -> None:
+        super().__init__(prompt, TokenUsage())
+
+    async def stream(self, request: LLMRequest) -> AsyncIterator[LLMChunk]:
+        while True:
+            yield LLMChunk("over " * 10, pieces=30)
 
 
 @given(

@@ -37,9 +37,9 @@ async def test_text_comes_first_and_counts_last() -> None:
 
 
 async def test_text_that_comes_together_is_one_chunk() -> None:
-    """Pieces that were read at once are passed on at once, also with the end of the answer among them."""
+    """Pieces that were read at once are passed on at once with their number, also with the end of the answer among them."""
     chunks = await chunks_read(ASKED, [ChatPiece("a"), ChatPiece("b")], [ChatPiece("c"), END])
-    assert chunks == [LLMChunk("ab"), LLMChunk("c"), LLMChunk("", FinishReason.STOP, USAGE)]
+    assert chunks == [LLMChunk("ab", pieces=2), LLMChunk("c"), LLMChunk("", FinishReason.STOP, USAGE)]
 
 
 async def test_an_answer_without_counts_is_none() -> None:

@@ -27,7 +27,7 @@ def measure(_folder: Path) -> Section:
         " cancelled after a dozen words. Measured is the time until the engine is idle, by its own"
         " metrics page. vLLM's page does not count a prompt being read; there it is the additional"
         " latency of the next request. An engine completes the batch that it has started: for"
-        " comparison, the usual time between two words.",
+        " comparison, the mean time of a word.",
         ("what", "median", "longest", "in time", "a word", "aim"),
         tuple(_row(*case) if is_installed(case[0]) else not_installed(case[0], 6) for case in CASES),
     )

@@ -6,10 +6,8 @@ The request is cancelled SECONDS, and up to half as much more, into the reading 
 the middle of an answer.
 """
 
-import itertools
 import json
 import random
-import statistics
 import sys
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -19,6 +17,7 @@ import anyio
 
 from aeond.domain.llm import LLMRequest
 from aeond.domain.messages import Message, Role
+from aeond.ports import LLMAdapter
 from benchmarks.contenders.opening import OpenedEngine, opened
 
 WORDS = (
@@ -27,15 +26,41 @@ WORDS = (
 )  # fmt: skip
 LONG, SHORT = 600, 20  # words of a prompt
 WRITTEN_TOKENS = 12  # of an answer, before it is cancelled
+WRITTEN_SECONDS = 120.0  # in which they are written
 PATIENCE_SECONDS = 900.0
 
 
 @dataclass(frozen=True, slots=True)
 class Freed:
-    """Seconds from a cancel until the engine was idle, and the usual time between two words before it."""
+    """Seconds from a cancel until the engine was idle, and the mean time of a word before it."""
 
     seconds: float
     word_seconds: float
+
+
+class Writing:
+    """The chunks of an answer that is to be cancelled, each as its time and the tokens in it."""
+
+    def __init__(self) -> None:
+        self.chunks: list[tuple[float, int]] = []
+        self.goes_on = anyio.Event()  # set by the first WRITTEN_TOKENS
+
+    async def read(self, llm: LLMAdapter, request: LLMRequest) -> None:
+        """Reads until it is cancelled; RuntimeError if the answer ends before."""
+        tokens = 0
+        async for chunk in llm.stream(request):
+            tokens += chunk.pieces
+            self.chunks.append((perf_counter(), chunk.pieces))
+            if tokens >= WRITTEN_TOKENS:
+                self.goes_on.set()
+        message = f"the answer ended after about {tokens} tokens, before it was cancelled"
+        raise RuntimeError(message)
+
+    @property
+    def word_seconds(self) -> float:
+        """The mean time of a token after the first chunk."""
+        later = sum(tokens for _, tokens in self.chunks[1:])
+        return (self.chunks[-1][0] - self.chunks[0][0]) / later if later else 0.0
 
 
 def asked(dice: random.Random, words: int) -> LLMRequest:
@@ -48,32 +73,23 @@ async def freed_after(
     engine: OpenedEngine, request: LLMRequest, reading_seconds: float, *, is_reported: bool
 ) -> Freed:
     """`is_reported`: the engine's metrics page shows when it is idle."""
-    words: list[float] = []
-    writes = anyio.Event()
-
-    async def ask() -> None:
-        async for _ in engine.llm.stream(request):
-            words.append(perf_counter())
-            if len(words) == WRITTEN_TOKENS:
-                writes.set()
-
+    writing = Writing()
     usual = await answered_after(engine)
     async with anyio.create_task_group() as tasks:
-        tasks.start_soon(ask)
+        tasks.start_soon(writing.read, engine.llm, request)
         if reading_seconds:
             await anyio.sleep(reading_seconds)
-            if words:
+            if writing.chunks:
                 message = f"the prompt was read within {reading_seconds} seconds: cancel sooner"
                 raise RuntimeError(message)
         else:
-            await writes.wait()
+            with anyio.fail_after(WRITTEN_SECONDS):
+                await writing.goes_on.wait()
         began = perf_counter()
         tasks.cancel_scope.cancel()
     # vLLM counts a request once its first chunk is read; the next request is delayed all the same.
     seconds = await idle_since(engine) - began if is_reported else await answered_after(engine) - usual
-    return Freed(
-        seconds, statistics.median(b - a for a, b in itertools.pairwise(words)) if words[1:] else 0.0
-    )
+    return Freed(seconds, writing.word_seconds)
 
 
 async def idle_since(engine: OpenedEngine) -> float:

@@ -15,6 +15,7 @@ import statistics
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -31,6 +32,7 @@ from aeond.capabilities.llm.vllm.models import ConvertedModels
 from aeond.daemon.clocks import SystemClock
 from aeond.domain.llm import LLMRequest
 from aeond.domain.messages import Message, Role
+from benchmarks.contenders.cancelling import SHORT, WRITTEN_SECONDS, Writing, asked
 from benchmarks.contenders.engine_path import Ask, directly, ours
 from tests.support.engine import MODELS
 from tests.support.vllm import CACHE, PYTHON, START_SECONDS, RealVllm
@@ -117,25 +119,20 @@ async def cancelled(running: RealVllm, dice: random.Random, *, reading: bool) ->
     """Seconds from each cancel until the engine has no request: while it reads a long prompt, or while it writes."""
     freed = []
     for _ in range(CANCELS):
-        prompt = await prompt_of(running, dice, CONTEXT_LENGTH - 700 if reading else 50)
-        request = LLMRequest((Message(Role.USER, prompt),), max_tokens=512)
-        written = anyio.Event()
-
-        async def ask(request: LLMRequest = request, written: anyio.Event = written) -> None:
-            pieces = 0
-            async for _ in running.llm.stream(request):
-                pieces += 1
-                if pieces == 12:
-                    written.set()
-
+        request = asked(dice, SHORT)
+        if reading:
+            prompt = await prompt_of(running, dice, CONTEXT_LENGTH - 700)
+            request = replace(request, messages=(Message(Role.USER, prompt),))
+        writing = Writing()
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(ask)
+            tasks.start_soon(writing.read, running.llm, request)
             if reading:
                 with anyio.move_on_after(1):
                     while await running.is_idle():
                         await anyio.lowlevel.checkpoint()
             else:
-                await written.wait()
+                with anyio.fail_after(WRITTEN_SECONDS):
+                    await writing.goes_on.wait()
             began = perf_counter()
             tasks.cancel_scope.cancel()
         while not await running.is_idle():

@@ -160,7 +160,8 @@ async def test_a_stream_gives_what_generate_gives(subject: Subject) -> None:
     await subject.llm.generate(request)  # both of the next two find the same prompt cache
     whole = await subject.llm.generate(request)
     chunks = await collect(subject.llm.stream(request))
-    assert len(chunks) > 2
+    assert all(chunk.text for chunk in chunks[:-1])
+    assert len(chunks) > 1  # how much comes together depends on the time
     assert "".join(chunk.text for chunk in chunks) == whole.text
     assert [chunk for chunk in chunks[:-1] if chunk.finish_reason or chunk.usage] == []
     assert chunks[-1].finish_reason is whole.finish_reason
@@ -296,13 +297,9 @@ async def test_cancelling_frees_the_engine(subject: Subject) -> None:
 
 
 async def test_leaving_a_stream_frees_the_engine(subject: Subject) -> None:
-    """A stream that is closed after its first pieces costs the engine nothing more."""
-    pieces = 0
+    """A stream that is closed after its first text costs the engine nothing more."""
     async with closing(subject.llm.stream(ask(LONG_STORY, max_tokens=200))) as chunks:
-        async for _ in chunks:
-            pieces += 1
-            if pieces == 3:
-                break
+        assert (await anext(chunks)).text
     await subject.until_idle()
 
 

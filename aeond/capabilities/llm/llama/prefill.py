@@ -85,8 +85,11 @@ class BatchSize:
         self.tokens = min(self.tokens, self.most)
 
     def part_of(self, left: int) -> int:
-        """The size of the next batch where so many tokens are left: all are of about the same size, a quarter larger at most."""
-        return ceil(left / max(ceil(left / min(LONGEST * self.tokens, self.most)), 1))
+        """The size of the next batch of a prompt of which `left` tokens are not read: the prompt is divided into batches of about the
+        same size, a quarter larger than usual at most. Where they would be smaller than LEAST_BATCH, only the last one is smaller.
+        """
+        batches = max(ceil(left / min(LONGEST * self.tokens, self.most)), 1)
+        return max(ceil(left / batches), min(LEAST_BATCH, left, self.most))
 
     def adapt(self, tokens: int, seconds: float) -> None:
         """Adjusts to the duration of the last batch; the size at most doubles."""

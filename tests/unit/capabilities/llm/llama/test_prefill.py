@@ -63,11 +63,12 @@ async def test_a_batch_lasts_about_as_long_as_configured(world: World) -> None:
     assert len(LONG) - sum(sizes) == 106
 
 
-async def test_a_batch_has_a_least_size(world: World) -> None:
-    """On a slow machine batches stay large enough to use the processor well, though they last longer."""
+@pytest.mark.parametrize(("tokens", "sizes"), [(400, [80, 40, 40]), (121, [61, 32])])
+async def test_a_batch_has_a_least_size(world: World, tokens: int, sizes: list[int]) -> None:
+    """On a slow machine all batches but the last stay large enough to use the processor well, though they last longer."""
     world.engine.tokens_per_second = 5
-    await world.read(LONG)
-    assert [size for _, size in world.engine.batches[:3]] == [80, 40, 40]
+    await world.read(LONG[:tokens])
+    assert [size for _, size in world.engine.batches[:3]] == sizes
 
 
 async def test_a_batch_at_most_doubles(tmp_path: Path) -> None:
@@ -166,8 +167,7 @@ async def test_a_few_tokens_below_an_opening_are_not_kept(world: World) -> None:
 
 
 async def test_another_conversation_keeps_its_slot(world: World) -> None:
-    """A prompt that shares only a saved opening with a slot goes to the other slot, so that what follows the opening
-    in the first one is not overwritten."""
+    """A prompt that shares only a saved opening with a slot goes to the other one, and what follows the opening in the first stays."""
     opening = LONG[:300]
     await world.read_ahead(opening)
     one, other = [*opening, *OTHER[:80]], [*opening, *OTHER[100:180]]

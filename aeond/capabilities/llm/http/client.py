@@ -10,6 +10,7 @@ import contextlib
 import json
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from http import HTTPStatus
+from itertools import takewhile
 from typing import Any
 
 from aeond.capabilities.llm.engine.watchdog import Watchdog
@@ -60,9 +61,16 @@ class OpenAIClient:
         finished = False
         async with self._response("POST", "/v1/chat/completions", body) as response:
             async for come in data_of(self._bytes(response)):
-                pieces = [read_piece(data, self._endpoint.secret) for data in come if data != DONE]
+                pieces: list[ChatPiece] = []
+                try:
+                    for data in takewhile(DONE.__ne__, come):
+                        pieces.append(read_piece(data, self._endpoint.secret))
+                except LLMError:
+                    if pieces:
+                        yield pieces
+                    raise
                 if any(piece.text for piece in pieces):
-                    response.gather()
+                    response.gather(DONE)
                 finished = finished or any(piece.finish_reason is not None for piece in pieces)
                 yield pieces
                 if DONE in come:

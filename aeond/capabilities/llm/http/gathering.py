@@ -1,7 +1,7 @@
 """Reads an answer in few pieces while the engine writes it on the same processor.
 
-Whatever wakes the daemon takes a core from an engine that computes on all of them, and all its threads then wait for one.
-To pass data on to a client takes many times longer than to receive it (ADR 0127).
+When the daemon wakes, it takes a core from an engine that computes on all of them, and all threads of the engine wait for the
+one that lost it. To pass data on to a client takes many times longer than to receive it (ADR 0127).
 """
 
 import asyncio
@@ -10,34 +10,49 @@ from typing import Any, Final, SupportsIndex
 
 GATHER_SECONDS: Final = 0.1  # people do not see the difference
 MAX_HELD_BYTES: Final = 1 << 16
-LAST_CHUNK: Final = b"0\r\n\r\n"  # of a body in chunks
 
 Streams = tuple["GatheringReader", asyncio.StreamWriter]
 
 
 class GatheringReader(asyncio.StreamReader):
     """From `gather` on, what arrives within GATHER_SECONDS of the last data that was given is given together, at the end of
-    that time. The end of a response is given at once.
+    that time. The bytes `until`, and all after them, are given at once, and so is what was held when the connection ends or breaks.
     """
 
     def __init__(self) -> None:
         super().__init__()
         self._gathers = False
+        self._until = b""
+        self._last = b""  # of what arrived: `until` may come in two parts
         self._held = b""
         self._timer: asyncio.TimerHandle | None = None
 
-    def gather(self) -> None:
-        self._gathers = True
+    def gather(self, until: bytes) -> None:
+        if not self._until:
+            self._gathers, self._until = True, until
 
     def feed_data(self, data: Iterable[SupportsIndex]) -> None:
-        self._held += bytes(data)
-        if self._timer is None or len(self._held) > MAX_HELD_BYTES or self._held.endswith(LAST_CHUNK):
+        new = bytes(data)
+        self._held += new
+        if self._gathers:
+            recent = self._last + new
+            self._gathers = self._until not in recent
+            self._last = recent[-len(self._until) :]
+        if self._timer is None or not self._gathers or len(self._held) > MAX_HELD_BYTES:
             self._give()
 
     def feed_eof(self) -> None:
-        self._give()
-        self._stop()
+        self._end()
         super().feed_eof()
+
+    def set_exception(self, exc: Exception) -> None:
+        """asyncio calls it in place of feed_eof when a connection breaks."""
+        self._end()
+        super().set_exception(exc)
+
+    def _end(self) -> None:
+        self._gathers = False
+        self._give()
 
     def _give(self) -> None:
         self._stop()

@@ -21,12 +21,12 @@ READ_BYTES = 1 << 16
 
 @frozen
 class Response:
-    """Status, headers with lower-case names, and the body as it comes; from `gather` on in larger pieces."""
+    """Status, headers with lower-case names, and the body as it comes; from `gather` on in larger pieces, until these bytes come."""
 
     status: int
     headers: Mapping[str, str]
     body: AsyncGenerator[bytes, None]
-    gather: Callable[[], None]
+    gather: Callable[[bytes], None]
 
 
 @contextlib.asynccontextmanager

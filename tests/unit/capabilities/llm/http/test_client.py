@@ -1,7 +1,11 @@
 """The client of OpenAI-compatible servers, against servers that do everything wrong."""
 
+import asyncio
+import json
+from collections.abc import Mapping
 from contextlib import aclosing
 from pathlib import Path
+from types import MappingProxyType
 
 import anyio
 import pytest
@@ -9,11 +13,13 @@ import pytest
 from aeond.capabilities.llm.engine.watchdog import Watchdog
 from aeond.capabilities.llm.http.client import OpenAIClient
 from aeond.capabilities.llm.http.endpoints import UnixSocket
+from aeond.capabilities.llm.http.gathering import GatheringReader, Streams
 from aeond.capabilities.llm.http.responses import ChatPiece
 from aeond.domain.llm import FinishReason, TokenUsage
 from aeond.errors import LLMError, LLMGoneError, OverloadedError
 from tests.support.canned_server import STREAM_HEAD, answer, canned_server, events, piece, usage
 from tests.support.doubles import ManualClock
+from tests.support.virtual_time import VirtualClock, in_virtual_time
 
 BODY: dict[str, object] = {"messages": []}
 KEY = "sk-live-7321"
@@ -46,6 +52,75 @@ async def test_a_stream_is_asked_for_with_its_counts(tmp_path: Path) -> None:
             pass
     expected = {"messages": [], "seed": 1, "stream": True, "stream_options": {"include_usage": True}}
     assert server.asked == [("/v1/chat/completions", expected)]
+
+
+async def test_what_follows_the_end_is_passed_over(tmp_path: Path) -> None:
+    """Data after the end of the answer is not read, also if it comes together with it."""
+    said = await chat(tmp_path, events(piece("all", "stop"), "data: [DONE]", "data: {nope", piece("more")))
+    assert [one.text for one in said] == ["all"]
+
+
+async def test_what_came_before_a_failure_is_given(tmp_path: Path) -> None:
+    """The text that comes together with the report of a failure is given before the error is raised."""
+    socket, said = tmp_path / "s.sock", []
+    client = OpenAIClient(UnixSocket(socket), Watchdog(ManualClock()))
+    response = events(piece("Hel"), piece("lo"), 'error: {"error": {"message": "bad grammar"}}', piece("!"))
+    async with canned_server(socket, [response]), aclosing(client.stream_chat(BODY)) as pieces:
+        with pytest.raises(LLMError, match="bad grammar"):
+            async for come in pieces:
+                said += [one.text for one in come]
+    assert said == ["Hel", "lo"]
+
+
+class Unsent(asyncio.WriteTransport):
+    """Takes what is written to it until it is closed."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._closes = False
+
+    def write(self, data: object) -> None:
+        assert not self._closes
+
+    def abort(self) -> None:
+        self._closes = True
+
+    def is_closing(self) -> bool:
+        return self._closes
+
+
+class TimedServer:
+    """An Endpoint whose server sends each part of its response at a given time."""
+
+    host, prefix, secret = "timed", "", ""
+    headers: Mapping[str, str] = MappingProxyType({})
+
+    def __init__(self, *parts: tuple[float, bytes]) -> None:
+        self._parts = parts
+
+    async def connect(self) -> Streams:
+        loop, reader = asyncio.get_running_loop(), GatheringReader()
+        for when, data in self._parts:
+            loop.call_at(when, reader.feed_data, data)
+        protocol = asyncio.StreamReaderProtocol(reader)
+        return reader, asyncio.StreamWriter(Unsent(), protocol, reader, loop)
+
+
+def test_text_is_gathered_after_the_first_text() -> None:
+    """The head, the first text and the end of an answer do not wait; the text between them is given together."""
+    said: list[tuple[float, str]] = []
+    sent = [piece(), piece("a"), piece("b"), piece("c"), piece("d"), piece("e", "stop")]
+    datas = [STREAM_HEAD, *(f"data: {json.dumps(one)}\n\n".encode() for one in sent), b"data: [DONE]\n\n"]
+    parts = [(1 + number / 100, data) for number, data in enumerate(datas)]
+
+    async def scene() -> None:
+        client = OpenAIClient(TimedServer(*parts), Watchdog(VirtualClock()))
+        async with aclosing(client.stream_chat(BODY)) as pieces:
+            async for come in pieces:
+                said.append((round(anyio.current_time(), 3), "".join(one.text for one in come)))
+
+    in_virtual_time(scene)
+    assert said == [(1.01, ""), (1.02, "a"), (1.03, "b"), (1.07, "cde")]
 
 
 @pytest.mark.parametrize(

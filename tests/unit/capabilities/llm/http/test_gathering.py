@@ -2,13 +2,13 @@
 
 import asyncio
 from collections.abc import Sequence
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
 
 from aeond.capabilities.llm.http.gathering import (
     GATHER_SECONDS,
-    LAST_CHUNK,
     MAX_HELD_BYTES,
     GatheringReader,
     opened,
@@ -16,21 +16,26 @@ from aeond.capabilities.llm.http.gathering import (
 from tests.support.virtual_time import in_virtual_time
 
 Given = list[tuple[float, bytes]]
+UNTIL = b"[DONE]"
 
 
-def given(sent: Sequence[tuple[float, bytes]], *, gathers: bool = True) -> Given:
-    """What is read and when, of data that arrives at these times before the connection ends at 9."""
+def given(
+    sent: Sequence[tuple[float, bytes]], *, gathers: bool = True, broken: OSError | None = None
+) -> Given:
+    """What is read and when, of data that arrives at these times before the connection ends at 9, or is `broken`."""
     read: Given = []
 
     async def scene() -> None:
         loop, reader = asyncio.get_running_loop(), GatheringReader()
         if gathers:
-            reader.gather()
+            reader.gather(UNTIL)
         for when, data in sent:
             loop.call_at(when, reader.feed_data, data)
-        loop.call_at(9, reader.feed_eof)
-        while data := await reader.read(1 << 20):
-            read.append((round(loop.time(), 3), data))
+        # As asyncio does it: a connection that breaks has no end of file.
+        loop.call_at(9, asyncio.StreamReaderProtocol(reader).connection_lost, broken)
+        with pytest.raises(OSError, match="reset") if broken else nullcontext():
+            while data := await reader.read(1 << 20):
+                read.append((round(loop.time(), 3), data))
 
     in_virtual_time(scene)
     return read
@@ -58,12 +63,22 @@ def test_what_comes_after_a_pause_is_given_at_once() -> None:
     assert given(sent) == sent
 
 
-@pytest.mark.parametrize("cut", [1, 3, 5])
+@pytest.mark.parametrize("cut", range(1, len(UNTIL)))
 def test_the_end_of_an_answer_is_given_at_once(cut: int) -> None:
-    """The last chunk brings what was gathered before it, also when it arrives in two parts."""
-    sent = [(1.0, b"a"), (1.01, b"b" + LAST_CHUNK[:cut]), (1.02, LAST_CHUNK[cut:])]
-    last = (1.01 if cut == len(LAST_CHUNK) else 1.02, b"b" + LAST_CHUNK)
-    assert given([one for one in sent if one[1]]) == [(1.0, b"a"), last]
+    """What ends the answer brings what was gathered before it, also if it arrives in two parts and the first of them was
+    given already; what follows is not gathered."""
+    first, second = UNTIL[:cut], UNTIL[cut:]
+    assert given([(1.0, b"a"), (1.01, b"b" + first), (1.02, second), (1.03, b"."), (1.04, b".")]) == [
+        (1.0, b"a"),
+        (1.02, b"b" + UNTIL),
+        (1.03, b"."),
+        (1.04, b"."),
+    ]
+    assert given([(1.0, b"a" + first), (1.02, second), (1.03, b".")]) == [
+        (1.0, b"a" + first),
+        (1.02, second),
+        (1.03, b"."),
+    ]
 
 
 def test_the_end_of_a_connection_is_given_at_once() -> None:
@@ -73,6 +88,12 @@ def test_the_end_of_a_connection_is_given_at_once() -> None:
         (8.95, b"b"),
         (9.0, b"cd"),
     ]
+
+
+def test_what_was_gathered_is_given_before_a_connection_breaks() -> None:
+    """A reset is reported after the data that came before it."""
+    sent = [(1.0, b"a"), (8.95, b"b"), (8.96, b"c"), (8.97, b"d")]
+    assert given(sent, broken=ConnectionResetError("reset")) == [(1.0, b"a"), (8.95, b"b"), (9.0, b"cd")]
 
 
 def test_little_is_held() -> None:

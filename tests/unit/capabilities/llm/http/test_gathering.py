@@ -22,7 +22,7 @@ UNTIL = b"[DONE]"
 def given(
     sent: Sequence[tuple[float, bytes]], *, gathers: bool = True, broken: OSError | None = None
 ) -> Given:
-    """What is read and when, of data that arrives at these times before the connection ends at 9, or is `broken`."""
+    """Each read with its time, of data that arrives at these times before the connection ends at 9, or is `broken`."""
     read: Given = []
 
     async def scene() -> None:
@@ -82,7 +82,7 @@ def test_the_end_of_an_answer_is_given_at_once(cut: int) -> None:
 
 
 def test_the_end_of_a_connection_is_given_at_once() -> None:
-    """What was gathered before the connection ended is not lost."""
+    """Data that was gathered before the connection ended is not lost."""
     assert given([(1.0, b"a"), (8.95, b"b"), (8.96, b"c"), (8.97, b"d")]) == [
         (1.0, b"a"),
         (8.95, b"b"),
@@ -103,7 +103,7 @@ def test_little_is_held() -> None:
 
 
 async def test_a_connection_has_both_ends(tmp_path: Path) -> None:
-    """What is written to an opened connection arrives, and its answer is read."""
+    """An opened connection carries data in both directions."""
 
     async def echo(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write(await reader.readline())

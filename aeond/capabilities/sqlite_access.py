@@ -14,9 +14,13 @@ from aeond.capabilities.sqlite_file import FileFormat, is_full, open_writer, pre
 from aeond.capabilities.sqlite_readers import Readers
 from aeond.errors import StoreError
 
+# A log that is longer, because there was always a read in progress, is emptied as soon as those of now have ended.
+LONG_LOG_BYTES = 32 << 20
+
 _SMALL_CACHE_PAGES = 10
 
 T = TypeVar("T")
+Rows = TypeVar("Rows")
 
 
 class SqliteAccess:
@@ -45,6 +49,7 @@ class SqliteAccess:
         self._deadline_seconds = deadline_seconds
         self._vfs = vfs
         self._log_bytes = log_bytes
+        self._long_log_bytes = LONG_LOG_BYTES
         self._readers = Readers(path, form, vfs, deadline_seconds)
         self._turn = threading.Lock()
         self._connection: apsw.Connection | None = None
@@ -53,16 +58,23 @@ class SqliteAccess:
     async def open(self) -> None:
         """Creates the file if needed; its folder must exist."""
         await self._on_thread(self._open)
+        self._readers.open()
 
     async def close(self) -> None:
-        self._readers.close()  # first: the last connection to close checkpoints the log
+        """Waits for the reads in progress."""
         with anyio.CancelScope(shield=True):
+            await self._readers.close()  # first: the last connection to close checkpoints the log
             await self._on_thread(self._close)
 
     async def read(self, query: Callable[[apsw.Cursor], T]) -> T:
         """Runs a query that changes nothing, and need not wait for changes: it sees those that have returned."""
         self._opened()
         return await self._readers.run(query)
+
+    async def read_then(self, query: Callable[[apsw.Cursor], Rows], then: Callable[[Rows], T]) -> T:
+        """As `read`; then applies a function to the result, in the same thread, when the query has ended."""
+        self._opened()
+        return await self._readers.run_then(query, then)
 
     async def change(self, query: Callable[[apsw.Cursor], T]) -> T:
         """Runs the query as one transaction."""
@@ -83,6 +95,7 @@ class SqliteAccess:
                     self._lengthen_log(cursor.connection)
                 with transaction(cursor.connection):
                     result = query(cursor)
+                self._shorten_log(cursor.connection)
             except apsw.IOError as error:
                 if not is_full(error):
                     self._failure = (
@@ -94,8 +107,21 @@ class SqliteAccess:
 
         return in_transaction
 
+    def _shorten_log(self, connection: apsw.Connection) -> None:
+        """Empties a log that has become long, for which it waits for the reads in progress, as far as another program lets us."""
+        size = self._path.with_name(self._path.name + "-wal").stat().st_size
+        if size < self._long_log_bytes:
+            return
+        try:
+            connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+            self._long_log_bytes = LONG_LOG_BYTES
+        except apsw.Error as error:
+            if not (isinstance(error, apsw.BusyError) or is_full(error)):
+                raise
+            self._long_log_bytes = size + LONG_LOG_BYTES // 4  # not with every change until then
+
     def _lengthen_log(self, connection: apsw.Connection) -> None:
-        """Once: a transaction that is too large for memory and is taken back. Its pages stay in the log as space."""
+        """Once: a transaction that is too large for memory and is rolled back. Its pages stay in the log as space."""
         size, self._log_bytes = self._log_bytes, 0
         if size == 0:
             return

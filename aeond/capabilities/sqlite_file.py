@@ -140,19 +140,22 @@ def open_reader(path: Path, form: FileFormat, vfs: str | None = None) -> apsw.Co
     """A read-only connection. The file must exist and must have been opened for writing before."""
     try:
         connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE, vfs=vfs)
-        connection.set_busy_timeout(BUSY_MILLISECONDS)
-        connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+    except apsw.Error as error:
+        raise form.failure(error, path) from error
+    try:
+        _distrust(connection)
         connection.pragma("query_only", True)
         connection.pragma("cache_size", -512)  # KiB: there are several readers, and pages are read once
     except apsw.Error as error:
+        connection.close()
         raise form.failure(error, path) from error
     return connection
 
 
 @contextmanager
 def transaction(connection: apsw.Connection, begin: str = "BEGIN IMMEDIATE") -> Iterator[None]:
-    """Commits at the end of the context, or takes everything back. `with connection` would keep the interpreter's lock during
-    the commit, and all threads would wait for the disk."""
+    """Commits at the end of the context; rolls back after an exception. `with connection` would keep the interpreter's lock during
+    the commit, and all threads would wait for the disk: it is used only while a file is opened."""
     connection.execute(begin)
     try:
         yield
@@ -163,11 +166,16 @@ def transaction(connection: apsw.Connection, begin: str = "BEGIN IMMEDIATE") -> 
         raise
 
 
-def _make_safe(connection: apsw.Connection, path: Path, form: FileFormat) -> None:
+def _distrust(connection: apsw.Connection) -> None:
+    """What every connection has: a schema that was tampered with calls no unsafe functions."""
     connection.set_busy_timeout(BUSY_MILLISECONDS)
     connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
     connection.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 1)
     connection.pragma("trusted_schema", False)
+
+
+def _make_safe(connection: apsw.Connection, path: Path, form: FileFormat) -> None:
+    _distrust(connection)
     if connection.readonly("main"):
         raise form.refusal("READ_ONLY", f"the {form.name} {path} cannot be written: {_RIGHTS}")
     if connection.pragma("journal_mode", "wal") != "wal":

@@ -1,7 +1,6 @@
 """Reading connections to one of our SQLite files: no reader waits for a change, however long that takes."""
 
-import contextlib
-from collections import deque
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
@@ -15,6 +14,7 @@ from aeond.capabilities.sqlite_file import FileFormat, open_reader, transaction
 MAX_READERS = 4
 
 T = TypeVar("T")
+Rows = TypeVar("Rows")
 
 
 class Readers:
@@ -28,50 +28,79 @@ class Readers:
         self._form = form
         self._vfs = vfs
         self._deadline_seconds = deadline_seconds
-        self._idle: deque[apsw.Connection] = deque()
-        self._closed = False
         self._places = anyio.CapacityLimiter(MAX_READERS)
+        # Guards what follows. A thread reads on when its caller is cancelled, so that places do not tell who reads.
+        self._ended = threading.Condition()
+        self._idle: list[apsw.Connection] = []
+        self._reading = 0
+        self._closed = False
+
+    def open(self) -> None:
+        """Admits queries again after `close`."""
+        self._closed = False
 
     async def run(self, query: Callable[[apsw.Cursor], T]) -> T:
-        """The result of the query, whose statements all see the same state. StoreError if the file is damaged or the
-        disk does not respond.
+        """The result of the query, whose statements all see the same state. StoreError if the file is damaged or closed, or
+        the disk does not respond.
         """
+        return await self._on_thread(lambda: self._query(query))
+
+    async def run_then(self, query: Callable[[apsw.Cursor], Rows], then: Callable[[Rows], T]) -> T:
+        """As `run`; then applies a function to the result in the same thread. Long work belongs there: while a query is in
+        progress, the log that it reads cannot begin again at its start.
+        """
+        return await self._on_thread(lambda: then(self._query(query)))
+
+    async def close(self) -> None:
+        """Waits for the queries in progress, those of cancelled callers too, and closes all connections; further queries are
+        rejected. A query that exceeds the deadline closes its connection when it ends.
+        """
+        with anyio.CancelScope(shield=True):
+            await anyio.to_thread.run_sync(self._close)
+
+    async def _on_thread(self, work: Callable[[], T]) -> T:
         with anyio.move_on_after(self._deadline_seconds):
-            return await anyio.to_thread.run_sync(
-                self._query, query, abandon_on_cancel=True, limiter=self._places
-            )
+            return await anyio.to_thread.run_sync(work, abandon_on_cancel=True, limiter=self._places)
         raise self._form.refusal(
             "STUCK",
             f"the {self._form.name} could not be read for {self._deadline_seconds:g} s: check the disk, then retry",
             retryable=True,
         )
 
-    def close(self) -> None:
-        """Closes idle connections; a connection in use is closed when its query ends."""
-        self._closed = True
-        self._close_idle()
-
     def _query(self, query: Callable[[apsw.Cursor], T]) -> T:
+        with self._ended:
+            if self._closed:
+                raise self._form.refusal("CANNOT_OPEN", f"the {self._form.name} is closed")
+            connection = self._idle.pop() if self._idle else None
+            self._reading += 1
+        done = False
         try:
-            connection = self._idle.pop()
-        except IndexError:
-            connection = open_reader(self._path, self._form, self._vfs)
-        try:
+            if connection is None:
+                connection = open_reader(self._path, self._form, self._vfs)
             # What changes between two statements would be found twice, or never.
             with transaction(connection, "BEGIN"):
                 cursor = connection.cursor()
                 result = query(cursor)
                 cursor.close(True)
+            done = True
         except apsw.Error as error:
-            connection.close(True)
             raise self._form.failure(error, self._path) from error
-        self._idle.append(connection)
-        if self._closed:
-            self._close_idle()
+        finally:
+            self._end(connection, keep=done)
         return result
 
-    def _close_idle(self) -> None:
-        # Several threads may close concurrently: each takes what is left.
-        with contextlib.suppress(IndexError):
-            while True:
+    def _end(self, connection: apsw.Connection | None, *, keep: bool) -> None:
+        with self._ended:
+            if connection is not None and keep and not self._closed:
+                self._idle.append(connection)
+            elif connection is not None:
+                connection.close(True)  # its cursors too
+            self._reading -= 1
+            self._ended.notify_all()
+
+    def _close(self) -> None:
+        with self._ended:
+            self._closed = True
+            while self._idle:
                 self._idle.pop().close(True)
+            self._ended.wait_for(lambda: self._reading == 0, self._deadline_seconds)

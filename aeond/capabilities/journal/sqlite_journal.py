@@ -63,7 +63,9 @@ class SqliteJournal:
 
     async def __aenter__(self) -> Self:
         await self._stack.enter_async_context(self._writer)
-        self._stack.callback(self._readers.close)  # first: the last connection to close checkpoints the log
+        self._readers.open()
+        # It is closed first: the last connection to close checkpoints the log.
+        self._stack.push_async_callback(self._readers.close)
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -102,9 +104,9 @@ class SqliteJournal:
         cannot read the events; a run that does not exist has no events.
         """
         limit = max(1, min(limit, MAX_PAGE_EVENTS))
-        return await self._query(
-            lambda cursor: [decode(stored) for stored in read_page(cursor, run_id, after_seq, limit)]
-        )
+        rows = partial(read_page, run_id=run_id, after_seq=after_seq, limit=limit)
+        self._writer.check()
+        return await self._readers.run_then(rows, lambda page: [decode(stored) for stored in page])
 
     async def summary(self, run_id: str) -> RunSummary | None:
         lines = await self._query(partial(read_run, run_id=run_id))

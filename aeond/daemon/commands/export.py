@@ -47,7 +47,7 @@ async def export(paths: Paths, run_id: str, output: Path | None) -> tuple[int, b
             run_id = await _last(readers)
         lines = [line async for line in export_stored(page)]
     finally:
-        readers.close()
+        await readers.close()
     if not lines:
         raise NotFoundError(f"run {run_id!r} does not exist in {paths.journal}", reason="RUN_NOT_FOUND")
     if output is None:

@@ -1,11 +1,15 @@
 import os
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
+import anyio
+import anyio.from_thread
+import anyio.lowlevel
 import apsw
 import pytest
 
-from aeond.capabilities.sqlite_access import SqliteAccess
+from aeond.capabilities.sqlite_access import LONG_LOG_BYTES, SqliteAccess
 from aeond.capabilities.sqlite_file import FileFormat
 from aeond.errors import NotFoundError, StoreError
 
@@ -58,7 +62,7 @@ async def test_a_closed_file_is_an_error(tmp_path: Path) -> None:
 
 
 async def test_a_query_to_read_changes_nothing(tmp_path: Path) -> None:
-    """What changes the file is a change: as a read it is refused."""
+    """A read that would change the file is rejected."""
     things = SqliteAccess(tmp_path / "things.db", THINGS)
     await things.open()
     with pytest.raises(StoreError) as refused:
@@ -94,4 +98,58 @@ async def test_a_log_is_not_extended_into_the_last_space(tmp_path: Path) -> None
     await things.open()
     things.change_now(add("a"))
     assert (tmp_path / "things.db-wal").stat().st_size < LOG_BYTES
+    await things.close()
+
+
+async def test_closing_waits_for_reads_and_empties_the_log(tmp_path: Path) -> None:
+    """A read in progress gets its answer, and no log is left behind; the file can be opened and read again."""
+    things = SqliteAccess(tmp_path / "things.db", THINGS)
+    await things.open()
+    await things.change(add("a"))
+    began, goes_on = anyio.Event(), threading.Event()
+    answers: list[list[str]] = []
+
+    def slow(cursor: apsw.Cursor) -> list[str]:
+        anyio.from_thread.run_sync(began.set)
+        goes_on.wait(30)
+        return names(cursor)
+
+    async def read() -> None:
+        answers.append(await things.read(slow))
+
+    with anyio.fail_after(60):
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(read)
+            await began.wait()
+            tasks.start_soon(things.close)
+            while not things._readers._closed:
+                await anyio.lowlevel.checkpoint()
+            goes_on.set()
+    assert answers == [["a"]]
+    assert [path.name for path in tmp_path.iterdir()] == ["things.db"]
+    await things.open()
+    assert await things.read(names) == ["a"]
+    await things.close()
+
+
+async def test_a_long_log_is_emptied_as_soon_as_reads_allow(tmp_path: Path) -> None:
+    """A log that a read kept from beginning again is emptied by the next change after the read; another program that reads
+    delays no change after the first."""
+    things = SqliteAccess(tmp_path / "things.db", THINGS)
+    await things.open()
+    log = tmp_path / "things.db-wal"
+    await things.change(add("a"))
+    other = apsw.Connection(str(tmp_path / "things.db"))
+    other.execute("BEGIN; SELECT * FROM things")
+    things._long_log_bytes = 0
+    assert things._connection is not None
+    things._connection.set_busy_timeout(0)
+    await things.change(add("b"))
+    assert things._long_log_bytes > log.stat().st_size > 0
+    other.execute("COMMIT")
+    other.close()
+    things._long_log_bytes = 0
+    await things.change(add("c"))
+    assert (log.stat().st_size, things._long_log_bytes) == (0, LONG_LOG_BYTES)
+    assert await things.read(names) == ["a", "b", "c"]
     await things.close()

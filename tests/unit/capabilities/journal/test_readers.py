@@ -28,4 +28,4 @@ async def test_the_statements_of_a_query_see_the_same_events(tmp_path: Path) -> 
         assert first == second
         (after,) = await readers.run(lambda cursor: read_runs(cursor, ANY_RUN))
         assert (first.summary.state, after.summary.state) == (RunState.RUNNING, RunState.SUCCEEDED)
-        readers.close()
+        await readers.close()

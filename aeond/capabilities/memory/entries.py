@@ -19,6 +19,7 @@ MAX_FOUND_BYTES = 4 << 20
 
 _WITH_PARTS = ('"', "[", "{")
 _OF_NUMBERS = "0123456789+-.eE"
+_ESCAPED = re.compile(r"\\.")  # in JSON text
 _LAST_CHARACTER = 0x10FFFF
 _SURROGATES = range(0xD800, 0xE000)
 _CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
@@ -77,7 +78,9 @@ def decode_beginning(text: str, most_chars: int) -> JsonValue:
     beginning, nothing of a number."""
     if len(text) <= most_chars:
         return decode_value(text)
-    cut = text[:most_chars].rstrip(_OF_NUMBERS)  # the end of a number may be missing
+    cut = text[:most_chars]
+    if _ESCAPED.sub("", cut).count('"') % 2 == 0:  # it does not end within a text
+        cut = cut.rstrip(_OF_NUMBERS)  # the end of a number may be missing
     value: JsonValue = from_json(cut, allow_partial="trailing-strings") if cut[:1] in _WITH_PARTS else None
     return value
 

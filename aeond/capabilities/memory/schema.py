@@ -9,7 +9,6 @@ each user keeps.
 
 import json
 import os
-from array import array
 from collections.abc import Iterable, Sequence
 
 import apsw
@@ -22,6 +21,7 @@ from aeond.domain.names import folded, words_of
 from aeond.domain.values import JsonValue
 
 MAX_INDEXED_CHARS = 20_000
+COMPARED_CHARS = 5_000  # of a value as JSON text; MAX_TEXT_CHARS of its words are compared
 
 _TABLES = """
     CREATE TABLE entries (
@@ -145,26 +145,26 @@ def sources_of(cursor: apsw.Cursor, namespace: str, keys: Sequence[str]) -> dict
     return {key: FactSource(run_id, tuple(json.loads(taint))) for key, run_id, taint in rows}
 
 
-def vectors_of(
-    cursor: apsw.Cursor, namespace: str, keys: Sequence[str], model: str
-) -> dict[str, tuple[float, ...]]:
-    """The vectors that this model computed for these keys, by key."""
+def vectors_of(cursor: apsw.Cursor, namespace: str, keys: Sequence[str], model: str) -> dict[str, bytes]:
+    """The vectors that this model computed for these keys, as they are stored, by key."""
     rows = cursor.execute(
         "SELECT key, vector FROM vectors JOIN entries USING (entry_id) "
         "WHERE namespace = ? AND model = ? AND key IN (SELECT value FROM json_each(?))",
         (namespace, model, json.dumps(keys)),
     )
-    return {key: tuple(array("f", vector)) for key, vector in rows}
+    return dict(rows)
 
 
 def keep_vectors(
     cursor: apsw.Cursor, namespace: str, model: str, rows: Iterable[tuple[str, str, bytes]]
 ) -> None:
-    """Keeps a vector for each key, beginning of the value as JSON text and vector, unless that changed meanwhile."""
+    """Keeps a vector for each key, unless the value changed meanwhile. Of its JSON text COMPARED_CHARS + 1 characters are given:
+    more than are embedded, and a shorter text is whole, so that 1 is not taken for the beginning of 12.
+    """
     cursor.executemany(
         "INSERT OR REPLACE INTO vectors (entry_id, model, vector) "
         "SELECT entry_id, ?, ? FROM entries WHERE namespace = ? AND key = ? AND substr(value, 1, ?) = ?",
-        [(model, vector, namespace, key, len(text), text) for key, text, vector in rows],
+        [(model, vector, namespace, key, COMPARED_CHARS + 1, text) for key, text, vector in rows],
     )
 
 

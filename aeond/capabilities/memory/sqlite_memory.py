@@ -4,8 +4,9 @@ import copy
 import json
 import logging
 from array import array
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Final, Self
 
@@ -27,6 +28,7 @@ from aeond.capabilities.memory.entries import (
 )
 from aeond.capabilities.memory.relevance import parts_of, plain_text, ranked
 from aeond.capabilities.memory.schema import (
+    COMPARED_CHARS,
     MEMORY,
     form_of,
     keep_vectors,
@@ -49,7 +51,6 @@ log = logging.getLogger("aeond.memory")
 
 # Up to so many facts are compared with a query one by one; of more, those that the full text finds.
 MAX_COMPARED: Final = 500
-COMPARED_CHARS: Final = 5_000  # of a value as JSON text; MAX_TEXT_CHARS of its words are compared
 MAX_COMPARING: Final = 4  # recalls that compare at the same time
 MAX_HITS: Final = 200
 MAX_QUERY_CHARS: Final = 4_000
@@ -120,11 +121,13 @@ class SqliteMemory:
     async def read(self, key: str) -> JsonValue | None:
         entry = (self._namespace, check_key(key))
 
-        def read(cursor: apsw.Cursor) -> JsonValue | None:
-            text = cursor.execute("SELECT value FROM entries WHERE namespace = ? AND key = ?", entry).get
-            return None if text is None else decode_value(text)
+        def read(cursor: apsw.Cursor) -> str | None:
+            text: str | None = cursor.execute(
+                "SELECT value FROM entries WHERE namespace = ? AND key = ?", entry
+            ).get
+            return text
 
-        return await self._file.read(read)
+        return await self._file.read_then(read, lambda text: None if text is None else decode_value(text))
 
     async def search(
         self, prefix: str, limit: int = 100, after: str = "", most_chars: int | None = None
@@ -135,11 +138,10 @@ class SqliteMemory:
         most = max(1, min(limit, MAX_FOUND))
         shown = MAX_VALUE_BYTES if most_chars is None else most_chars
 
-        def search(cursor: apsw.Cursor) -> list[tuple[str, JsonValue]]:
-            rows = self._search(cursor, prefix, most, after, shown)
-            return [(key, decode_beginning(text, shown)) for key, text in rows]
-
-        return await self._file.read(search)
+        return await self._file.read_then(
+            lambda cursor: self._search(cursor, prefix, most, after, shown),
+            lambda rows: [(key, decode_beginning(text, shown)) for key, text in rows],
+        )
 
     async def delete(self, key: str) -> bool:
         check_key(key)
@@ -154,16 +156,18 @@ class SqliteMemory:
     async def find(self, key: str) -> Fact | None:
         check_key(key)
 
-        def find(cursor: apsw.Cursor) -> Fact | None:
+        def find(cursor: apsw.Cursor) -> tuple[str, str] | None:
             # The exact key sorts first: false is 0.
-            row = cursor.execute(
+            row: tuple[str, str] | None = cursor.execute(
                 "SELECT key, value FROM entries WHERE namespace = ? AND (key = ? OR form = ?) "
                 "ORDER BY key <> ?, key LIMIT 1",
                 (self._namespace, key, form_of(key), key),
             ).get
-            return None if row is None else Fact(row[0], decode_value(row[1]))
+            return row
 
-        return await self._file.read(find)
+        return await self._file.read_then(
+            find, lambda row: None if row is None else Fact(row[0], decode_value(row[1]))
+        )
 
     async def recall(self, query: str, limit: int = 10, most_chars: int | None = None) -> Sequence[Fact]:
         """See ports.Memory."""
@@ -176,7 +180,9 @@ class SqliteMemory:
         # Not on a connection: hundreds of long facts take tenths of a second, and other users' reads would wait.
         with anyio.move_on_after(self._deadline_seconds):
             best = await anyio.to_thread.run_sync(
-                _ranked, query, texts, asked, vectors, most, abandon_on_cancel=True, limiter=self._comparing
+                partial(_ranked, query, texts, asked, vectors, limit=most, most_chars=shown),
+                abandon_on_cancel=True,
+                limiter=self._comparing,
             )
         if best is None:
             raise MEMORY.refusal(
@@ -186,24 +192,28 @@ class SqliteMemory:
             )
         if shown > COMPARED_CHARS and any(len(texts[fact.key]) > COMPARED_CHARS for fact in best):
             return await self._whole(best, shown)
-        return [replace(fact, value=decode_beginning(texts[fact.key], shown)) for fact in best]
+        return best
 
     def _count(self, cursor: apsw.Cursor) -> None:
         self._stored[self._namespace] = usage_of(cursor, self._namespace)
 
     async def _whole(self, facts: Sequence[Fact], most_chars: int) -> Sequence[Fact]:
-        """The facts, of which only the beginnings were compared, with so much of their values; without those that are gone."""
+        """The facts, of which only the beginnings were compared, with `most_chars` of the JSON text of their values. Facts that
+        were deleted meanwhile are left out.
+        """
         keys = json.dumps([fact.key for fact in facts])
 
-        def read(cursor: apsw.Cursor) -> dict[str, JsonValue]:
+        def read(cursor: apsw.Cursor) -> list[tuple[str, str]]:
             rows = cursor.execute(
                 "SELECT entries.key, substr(entries.value, 1, ?) FROM json_each(?) AS asked CROSS JOIN entries "
                 "WHERE namespace = ? AND entries.key = asked.value ORDER BY asked.id",
                 (most_chars + 1, keys, self._namespace),
             )
-            return {key: decode_beginning(text, most_chars) for key, text in _bounded(rows)}
+            return _bounded(rows)
 
-        values = await self._file.read(read)
+        values = await self._file.read_then(
+            read, lambda rows: {key: decode_beginning(text, most_chars) for key, text in rows}
+        )
         return [replace(fact, value=values[fact.key]) for fact in facts if fact.key in values]
 
     async def _vectors(self, query: str, facts: Mapping[str, str]) -> tuple[Vector, Mapping[str, Vector]]:
@@ -212,16 +222,12 @@ class SqliteMemory:
         if embedder is None or not embedder.available or not facts or not words_of(query):
             return (), {}
         model = embedder.name
-        known = await self._file.read(lambda cursor: vectors_of(cursor, self._namespace, list(facts), model))
-        new = [key for key in facts if key not in known][:MAX_EMBEDDED]
-        texts = [
-            f"{key}: {plain_text(decode_beginning(facts[key], COMPARED_CHARS), _EMBEDDED_CHARS)}"[
-                :_EMBEDDED_CHARS
-            ]
-            for key in new
-        ]
+        known, new = await self._file.read_then(
+            lambda cursor: vectors_of(cursor, self._namespace, list(facts), model),
+            lambda stored: (_vectors_in(stored), _embedded_texts(facts, stored)),
+        )
         try:
-            vectors = list(await embedder.embed([query, *texts]))
+            vectors = list(await embedder.embed([query, *new.values()]))
         except AeondError as error:
             log.warning("facts are recalled by words alone: %s", error.message)
             return (), {}
@@ -272,17 +278,36 @@ class SqliteMemory:
         return _bounded(rows)
 
 
+def _vectors_in(stored: Mapping[str, bytes]) -> dict[str, Vector]:
+    return {key: tuple(array("f", vector)) for key, vector in stored.items()}
+
+
+def _embedded_texts(facts: Mapping[str, str], known: Container[str]) -> dict[str, str]:
+    """The embedded texts of the facts that have no vector yet, by key."""
+    new = [key for key in facts if key not in known][:MAX_EMBEDDED]
+    values = ((key, decode_beginning(facts[key], COMPARED_CHARS)) for key in new)
+    return {key: f"{key}: {plain_text(value, _EMBEDDED_CHARS)}"[:_EMBEDDED_CHARS] for key, value in values}
+
+
 def _ranked(
     query: str,
     texts: Mapping[str, str],
     asked: Vector,
     vectors: Mapping[str, Vector],
+    *,
     limit: int,
+    most_chars: int,
 ) -> list[Fact]:
+    """The best facts, with `most_chars` of the given texts of their values."""
     meanings = {key: cosine(asked, vector) for key, vector in vectors.items()}
-    return ranked(
-        query, [(key, decode_beginning(text, COMPARED_CHARS)) for key, text in texts.items()], meanings, limit
-    )
+    values = [(key, decode_beginning(text, COMPARED_CHARS)) for key, text in texts.items()]
+    best = ranked(query, values, meanings, limit)
+    return [
+        fact
+        if len(texts[fact.key]) <= most_chars
+        else replace(fact, value=decode_beginning(texts[fact.key], most_chars))
+        for fact in best
+    ]
 
 
 def _bounded(rows: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:

@@ -2,7 +2,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aeond.capabilities.memory.entries import check_prefix, decode_beginning, encode_value, end_of
+from aeond.capabilities.memory.entries import (
+    check_prefix,
+    decode_beginning,
+    decode_value,
+    encode_value,
+    end_of,
+)
 from aeond.domain.values import JsonValue
 from aeond.errors import InvalidInputError
 
@@ -41,13 +47,30 @@ def test_any_text_is_a_prefix_and_so_is_none() -> None:
             check_prefix(prefix)
 
 
-@given(value=VALUES, most_chars=st.integers(0, 60))
+@given(value=VALUES, most_chars=st.integers(1, 60))
 def test_a_long_value_is_read_from_its_beginning(value: JsonValue, most_chars: int) -> None:
-    """A value whose JSON is cut is a beginning of the whole one; no number or word in it is another."""
+    """Of a value whose JSON is cut the end of the last text and the last parts of a list or object may be missing, and nothing is
+    different; there is nothing of a number alone."""
     text = encode_value(value)
     part = decode_beginning(text, most_chars)
-    assert begins(part, value) or part is None
+    assert begins(part, value) or (part is None and not isinstance(value, str | list | dict))
     assert begins(value, part) or len(text) > most_chars
+
+
+@pytest.mark.parametrize("text", ["price 1000", "1.5e-3", "a \\", 'say "e', '\\"7'])
+def test_digits_at_the_end_of_a_cut_text_are_kept(text: str) -> None:
+    """What would be a part of a number elsewhere is a part of the text."""
+    values: list[JsonValue] = [text + " and more", [1, text + " and more"]]
+    for value in values:
+        whole = encode_value(value)
+        cut = decode_beginning(whole, whole.index(" and more"))
+        assert cut == (text if isinstance(value, str) else [1, text])
+
+
+@pytest.mark.parametrize("whole", ['["a",1234]', '["e\\"",12]', '{"a":[],"b":1.25}'])
+def test_the_end_of_a_number_is_never_missing(whole: str) -> None:
+    """A number that may go on is left out."""
+    assert begins(decode_beginning(whole, len(whole) - 2), decode_value(whole))
 
 
 def begins(part: JsonValue, whole: JsonValue) -> bool:

@@ -12,8 +12,11 @@ import apsw
 import pytest
 
 from aeond.capabilities.memory import sqlite_memory
+from aeond.capabilities.memory.entries import decode_beginning, decode_value
+from aeond.capabilities.memory.schema import COMPARED_CHARS
 from aeond.capabilities.memory.sqlite_memory import MAX_EMBEDDED, SqliteMemory
 from aeond.domain.facts import Fact
+from aeond.domain.values import JsonValue
 from aeond.errors import OverloadedError, StoreError
 from aeond.ports.embedding import Vector
 from tests.support.counting_vfs import counting_vfs
@@ -98,6 +101,7 @@ async def test_another_program_that_writes_is_waited_for(
     monkeypatch.setattr("aeond.capabilities.sqlite_file.BUSY_MILLISECONDS", 20)
     async with SqliteMemory(tmp_path / "memory.db") as memory:
         other = apsw.Connection(str(tmp_path / "memory.db"))
+        other.execute("SELECT * FROM entries")  # it knows the log from here on
         other.execute("BEGIN IMMEDIATE")
         with pytest.raises(StoreError) as refused:
             await memory.write("key", 1)
@@ -193,8 +197,11 @@ class Synonyms(WordEmbedder):
     """Knows one meaning besides the words: a feline is a cat."""
 
     busy = False
+    meanwhile: Callable[[], Awaitable[None]] | None = None
 
     async def embed(self, texts: Sequence[str]) -> Sequence[Vector]:
+        if self.meanwhile is not None:
+            await self.meanwhile()
         if self.busy:
             raise OverloadedError("too many texts at once: try again later", reason="EMBEDDER_BUSY")
         return await super().embed([text.replace("feline", "cat") for text in texts])
@@ -320,3 +327,51 @@ async def test_a_comparison_has_a_deadline(tmp_path: Path, monkeypatch: pytest.M
                 await memory.recall("the plumber")
             ended.set()
     assert (refused.value.reason, refused.value.retryable) == ("MEMORY_STUCK", True)
+
+
+async def test_a_fact_that_is_continued_while_it_is_embedded_is_embedded_again(tmp_path: Path) -> None:
+    """The vector of 1 is not kept for 12, which the fact became meanwhile."""
+    embedder = Synonyms()
+    async with SqliteMemory(tmp_path / "memory.db", embedder=embedder) as memory:
+        await memory.write("cats", 1)
+        embedder.meanwhile = lambda: memory.write("cats", 12)
+        await memory.recall("feline")
+        embedder.meanwhile = None
+        for _ in range(2):
+            await memory.recall("feline")
+    assert embedder.calls == [("cat", "cats: 1"), ("cat", "cats: 12"), ("cat",)]
+
+
+async def test_values_are_decoded_in_threads_and_after_the_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No value is decoded on the event loop, however much of it is asked for, nor while the log of the file must be kept."""
+    places: list[int] = []  # the threads that decode
+
+    def watched(decode: Callable[..., JsonValue]) -> Callable[..., JsonValue]:
+        def watching(*arguments: object) -> JsonValue:
+            places.append(threading.get_ident())
+            in_log, _ = other.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)  # BusyError if it is read
+            assert in_log == 0
+            return decode(*arguments)
+
+        return watching
+
+    async with SqliteMemory(tmp_path / "memory.db", embedder=Synonyms()) as memory:
+        other = apsw.Connection(str(tmp_path / "memory.db"))
+        other.execute("SELECT * FROM entries")  # it knows the log from here on
+        monkeypatch.setattr(sqlite_memory, "decode_value", watched(decode_value))
+        monkeypatch.setattr(sqlite_memory, "decode_beginning", watched(decode_beginning))
+        for read in (
+            lambda: memory.read("cat"),
+            lambda: memory.find("cat"),
+            lambda: memory.search(""),
+            lambda: memory.recall("cat"),
+            lambda: memory.recall("cat", most_chars=10),
+        ):
+            await memory.write("cat", "x" * 2 * COMPARED_CHARS)
+            before = len(places)
+            await read()
+            assert len(places) > before
+        other.close()
+    assert threading.get_ident() not in places

@@ -2,7 +2,7 @@
 
 import asyncio
 import math
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
 from weakref import WeakValueDictionary
 
@@ -21,12 +21,12 @@ class RunTurns:
     """Lets the runs of a user who has more than two append one after the other, with a pause after each append.
 
     Runs count, child runs among them, that append now or wait to, and those that have appended within the last second and
-    not ended: whether two appends of one user meet is chance, because each takes a millisecond. Those that wait for a slot,
-    of which `waiting` gives the number for a uid, count too: they take the places of those that end.
+    not ended: whether two appends of one user meet is chance, because each takes a millisecond. Those that wait for a slot of
+    the same user's other runs, which `waiting` gives for a uid, count too: they take the places of those that end.
     """
 
     def __init__(
-        self, active: ActiveUsers, waiting: Callable[[int], int], *, pause_seconds: float = 0.1
+        self, active: ActiveUsers, waiting: Callable[[int], Iterable[str]], *, pause_seconds: float = 0.1
     ) -> None:
         self._active = active
         self._waiting = waiting
@@ -47,8 +47,8 @@ class RunTurns:
         since = clock.monotonic() - WORKING_SECONDS
         self._appending = {run: ended for run, ended in self._appending.items() if ended > since}
         self._appending[uid, run_id] = math.inf
-        working = sum(owner == uid for owner, _ in self._appending)
-        paced = working + self._waiting(uid) > UNPACED_RUNS
+        runs = {run for owner, run in self._appending if owner == uid}
+        paced = len(runs) > UNPACED_RUNS or len(runs.union(self._waiting(uid))) > UNPACED_RUNS
         try:
             if paced:
                 async with self._place(uid):

@@ -182,10 +182,10 @@ async def composed(
         engine = models.engine
         records = SessionRecords(store=sessions, journal=journal, folding=folding)
         await records.settle()
-        active, waiting = ActiveUsers(clock), RunQueue()
+        active = ActiveUsers(clock)
         thinking = Thinking(
             journal=recorded,
-            turns=RunTurns(active, waiting.count),
+            turns=RunTurns(active, lambda uid: scheduler.waiting_for_own(uid)),  # noqa: PLW0108 - made below
             feed=feed,
             registry=registry,
             invoker=invoker,
@@ -223,7 +223,7 @@ async def composed(
                 ),
                 clock=clock,
                 limits=run_limits(config),
-                waiting=waiting,
+                waiting=RunQueue(),
                 workspaces=workspaces,
             )
         )

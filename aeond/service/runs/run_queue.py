@@ -21,6 +21,11 @@ class RunLimits:
     waiting_per_user: int = 64
     attend_seconds: float = 300.0
 
+    @property
+    def of_user(self) -> int:
+        """The maximum number of active runs of a user while other users have none."""
+        return min(self.running, self.running_per_user)
+
 
 class RunQueue:
     """The waiting runs, including those that are being created and therefore cannot be taken yet."""
@@ -40,6 +45,10 @@ class RunQueue:
     def count(self, uid: int) -> int:
         """The number of waiting runs of this user."""
         return self._creating[uid] + len(self._run_ids.get(uid, ()))
+
+    def of(self, uid: int) -> tuple[str, ...]:
+        """The runs of this user that can be taken, in the order of their turns."""
+        return tuple(self._run_ids.get(uid, ()))
 
     def reserve(self, uid: int, limits: RunLimits) -> None:
         """A place for a run of this user, to be given back with `release`.

@@ -1,12 +1,10 @@
 """Schedules runs: admission, resumption, delivery of external events, and orderly stop.
 
-Lifecycle: `async with scheduler` provides a task group; `resume` continues the runs of an earlier daemon;
-`admit` and `deliver` serve clients; `drain` parks everything. Loops are opened under one lock, so at most one
-loop at a time works on a run.
+Lifecycle: `async with scheduler` provides a task group; `resume` continues the runs of an earlier daemon; `admit` and `deliver`
+serve clients; `drain` parks everything. Loops are opened under one lock, so at most one loop at a time works on a run.
 
-A run that waits for a person has no loop and occupies no slot, and a run that only waits for such runs is
-parked too. A child run uses the slot of the run that waits for it, so that no tree of runs waits for a slot
-that it occupies itself; and it does not outlive its parent.
+A run that waits for a person, or only for such runs, has no loop and occupies no slot. A child run uses the slot of the run that
+waits for it, so that no tree of runs waits for a slot that it occupies itself; and it does not outlive its parent.
 """
 
 import logging
@@ -98,8 +96,7 @@ class RunScheduler:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> bool | None:
-        # runs interrupted from here on are not cancelled: the next daemon continues them
-        self._admission.drain()
+        self._admission.drain()  # the next daemon continues runs interrupted from now on
         self._group.cancel_scope.cancel()
         return await self._group.__aexit__(kind, error, trace)
 
@@ -132,6 +129,10 @@ class RunScheduler:
     def waiting_count(self) -> int:
         return len(self._waiting)
 
+    def waiting_for_own(self, uid: int) -> Sequence[str]:
+        """The runs of this user that wait for a slot while the user's other runs have as many as one user may have."""
+        return self._waiting.of(uid) if self._users_at_work().count(uid) >= self._limits.of_user else ()
+
     @property
     def attention_count(self) -> int:
         """The number of runs that wait for a person or for disk space."""
@@ -157,8 +158,7 @@ class RunScheduler:
         return len(runs)
 
     async def admit(self, *events: Event) -> RunSnapshot:
-        """Journals the first events of a new run and queues it. Returns it once they are durable; the run
-        continues in the background.
+        """Journals the first events of a new run and queues it. Returns it once they are durable; it continues in the background.
 
         OverloadedError (reason USER_RUNS or TOO_MANY_RUNS) if too many are waiting; also the errors of the journal.
         """
@@ -196,8 +196,7 @@ class RunScheduler:
     async def deliver(self, run_id: str, kind: EventKind) -> None:
         """Delivers an external event; returns once it is durable.
 
-        A run without a loop is opened for it at once: a person's decision does not queue. NotFoundError if
-        the run does not exist, WrongStateError if its state does not admit the event."""
+        A run without a loop is opened for it at once: a person's decision does not queue. Also NotFoundError and WrongStateError."""
         self._admission.check()
         with anyio.move_on_after(DELIVERY_SECONDS), self._feed.watch(run_id) as watcher:
             for _ in range(DELIVERY_ATTEMPTS):
@@ -357,8 +356,7 @@ class RunScheduler:
         elif run.state is RunState.SUSPENDED:
             self._out_of_room.add(run.run_id, run.request.owner.uid)
         elif run.parked and not self._draining:
-            # check again: the runs it waited for may have continued
-            self._queue(run.run_id, run.request.owner.uid)
+            self._queue(run.run_id, run.request.owner.uid)  # the runs it waited for may have continued
 
     # ------------------------------------------------------------ trees of runs
 
@@ -374,9 +372,8 @@ class RunScheduler:
             work.park()
 
     def _hear(self, events: Sequence[Event]) -> None:
-        if len(self._idle_runs):
-            for run_id in {event.run_id for event in events}:
-                self._rest(run_id)
+        for run_id in {event.run_id for event in events} if len(self._idle_runs) else ():
+            self._rest(run_id)
 
     async def _call_off(self, run_id: str, parent: RunSnapshot) -> None:
         """Cancels the unfinished child runs of this run (a fork only joined them)."""
@@ -391,9 +388,12 @@ class RunScheduler:
 
     def _has_place(self, uid: int) -> bool:
         """Whether another run of this user may be active; child runs use no slot of their own."""
-        runs = [work.loop.snapshot for work in self._working.values()]
-        users = [run.request.owner.uid for run in runs if not run.ancestry.parent_run_id]
+        users = self._users_at_work()
         return len(users) < self._limits.running and users.count(uid) < self._limits.running_per_user
+
+    def _users_at_work(self) -> list[int]:
+        runs = [work.loop.snapshot for work in self._working.values()]
+        return [run.request.owner.uid for run in runs if not run.ancestry.parent_run_id]
 
     @property
     def _draining(self) -> bool:

@@ -10,10 +10,10 @@ import grpc
 import pytest
 from grpc_health.v1 import health_pb2
 
-from aeond.api.v1 import parts_pb2, runs_pb2, tools_pb2
+from aeond.api.v1 import daemon_pb2, parts_pb2, runs_pb2, tools_pb2
 from aeond.domain.runs.run import Caller, Owner
 from aeond.errors import ToolError
-from aeond.server.error_interceptor import MAX_REQUEST_BYTES, ErrorInterceptor
+from aeond.server.error_interceptor import MAX_REQUEST_BYTES, OF_MONITORS, ErrorInterceptor
 from aeond.server.request_sizes import RequestSizes
 from aeond.service.user_turns import ActiveUsers
 from tests.support.api_world import DEADLINE_SECONDS, Stubs, api_world, ask_raw, refused, status_of
@@ -210,3 +210,38 @@ async def test_rejections_take_turns_too() -> None:
         await wait_until(lambda: context.count > 0)
         assert context.count < 200
         tasks.cancel_scope.cancel()
+
+
+@pytest.mark.parametrize(
+    ("method", "counts"),
+    [
+        ("/aeond.api.v1.DaemonService/GetStatus", False),
+        ("/grpc.health.v1.Health/Check", False),
+        ("/aeond.api.v1.RunService/GetRun", True),
+    ],
+)
+async def test_monitors_do_not_count_as_active(method: str, counts: bool) -> None:
+    """A user who asks only for the daemon's status or health is not active, so that no other user is slowed down for it."""
+    active = ActiveUsers(ManualClock())
+
+    def caller_of(_peer: str) -> Caller:
+        return Caller(Owner(1, 1))
+
+    async def answer(*_: object) -> str:
+        return "answer"
+
+    async def handler_of(_details: object) -> Any:
+        return grpc.unary_unary_rpc_method_handler(answer)
+
+    interceptor = ErrorInterceptor(NumberedIds(), caller_of, RequestSizes(caller_of, 100), active)
+    handler: Any = await interceptor.intercept_service(handler_of, SimpleNamespace(method=method))
+    assert await handler.unary_unary(b"x", CountedAborts()) == "answer"
+    assert active.has_others(2) is counts
+
+
+def test_the_methods_of_monitors_exist() -> None:
+    """The names by which they are known are those of the contracts."""
+    status = daemon_pb2.DESCRIPTOR.services_by_name["DaemonService"].methods_by_name["GetStatus"]
+    check = health_pb2.DESCRIPTOR.services_by_name["Health"].methods_by_name["Check"]
+    names = {f"/{method.containing_service.full_name}/{method.name}" for method in (status, check)}
+    assert names == OF_MONITORS

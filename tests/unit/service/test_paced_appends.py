@@ -31,8 +31,8 @@ class TwoUsers:
     def __init__(self, pause_seconds: float) -> None:
         self.clock, self.journal = ManualClock(), SlowJournal()
         self.active = ActiveUsers(self.clock)
-        self.waiting: dict[int, int] = {}  # runs without a slot by uid
-        self.turns = RunTurns(self.active, lambda uid: self.waiting.get(uid, 0), pause_seconds=pause_seconds)
+        self.waiting: dict[int, list[str]] = {}  # runs without a slot by uid
+        self.turns = RunTurns(self.active, lambda uid: self.waiting.get(uid, []), pause_seconds=pause_seconds)
         for uid in (1, 2):
             self.active.note(uid)
 
@@ -102,7 +102,7 @@ async def test_a_user_with_few_runs_is_not_paced() -> None:
 async def test_runs_without_a_slot_count() -> None:
     """A user with more runs than slots is paced from the first run that works, whenever it appends; another user is not."""
     users = TwoUsers(pause_seconds=NEVER_SECONDS)
-    users.waiting[1] = UNPACED_RUNS
+    users.waiting[1] = ["a2", "a3"]
     users.journal.ended.set()
     with anyio.fail_after(60):
         await users.append(1, "a1")
@@ -115,6 +115,17 @@ async def test_runs_without_a_slot_count() -> None:
             await users.append(2, "b1")
             assert users.journal.begun == ["a1", "b1"]
             tasks.cancel_scope.cancel()
+
+
+async def test_a_run_that_works_and_waits_counts_once() -> None:
+    """A run that was parked and waits for a slot again, within a second of its last append, is one run."""
+    users = TwoUsers(pause_seconds=NEVER_SECONDS)
+    users.waiting[1] = ["a1", "a2"]
+    users.journal.ended.set()
+    with anyio.fail_after(60):
+        for run_id in ("a1", "a2", "a1", "a2"):
+            await users.append(1, run_id)
+    assert len(users.journal.begun) == 4
 
 
 async def test_runs_one_after_the_other_are_not_paced() -> None:

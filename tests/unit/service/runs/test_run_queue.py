@@ -112,6 +112,34 @@ async def test_a_cancelled_run_gives_back_its_place_in_the_queue(tmp_path: Path)
             assert (await world.ended(other.run_id)).state is RunState.SUCCEEDED
 
 
+async def test_runs_wait_for_their_user_s_own_only_while_these_have_all_slots_of_one_user(
+    tmp_path: Path,
+) -> None:
+    """With one slot for a user, its second run waits for its first; while the user has slots left, for those of others."""
+    gate = Gate()
+    world = World(
+        tmp_path,
+        tools={"work": ScriptedTool("work", gate.pass_through)},
+        limits=RunLimits(running=2, running_per_user=1),
+    )
+    async with world.working():
+        with anyio.fail_after(60):
+            await world.runs.create(asking(), ONE_STEP, NO_BOUNDS)
+            await gate.entered.wait()
+            second = await world.runs.create(asking(), ONE_STEP, NO_BOUNDS)
+            assert list(world.scheduler.waiting_for_own(CALLER.owner.uid)) == [second.run_id]
+            assert list(world.scheduler.waiting_for_own(CALLER.owner.uid + 1)) == []
+            world.scheduler._limits = RunLimits(running=1, running_per_user=2)
+            assert list(world.scheduler.waiting_for_own(CALLER.owner.uid)) == [second.run_id]
+            world.scheduler._limits = RunLimits(
+                running=2, running_per_user=2
+            )  # of which another has one, say
+            assert list(world.scheduler.waiting_for_own(CALLER.owner.uid)) == []
+            gate.open.set()
+            world.scheduler.adopt(RunLimits())
+            await world.ended(second.run_id)
+
+
 async def test_a_run_deleted_while_it_was_queued_does_not_stop_the_others(tmp_path: Path) -> None:
     """A run that is cancelled and deleted before it gets a slot is skipped, and the run behind it is executed."""
     gate = Gate()

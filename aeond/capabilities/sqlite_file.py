@@ -160,10 +160,9 @@ def transaction(connection: apsw.Connection, begin: str = "BEGIN IMMEDIATE") -> 
     try:
         yield
         connection.execute("COMMIT")
-    except BaseException:
+    finally:
         if connection.in_transaction:
             connection.execute("ROLLBACK")
-        raise
 
 
 def _distrust(connection: apsw.Connection) -> None:

@@ -3,6 +3,7 @@
 import os
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import TypeVar
 
@@ -10,11 +11,18 @@ import anyio
 import anyio.to_thread
 import apsw
 
-from aeond.capabilities.sqlite_file import FileFormat, is_full, open_writer, prepare, transaction
+from aeond.capabilities.sqlite_file import (
+    BUSY_MILLISECONDS,
+    FileFormat,
+    is_full,
+    open_writer,
+    prepare,
+    transaction,
+)
 from aeond.capabilities.sqlite_readers import Readers
 from aeond.errors import StoreError
 
-# A log that is longer, because there was always a read in progress, is emptied as soon as those of now have ended.
+# A log that is longer, because there was always a read in progress, is emptied by the next change beside which there is none.
 LONG_LOG_BYTES = 32 << 20
 
 _SMALL_CACHE_PAGES = 10
@@ -49,7 +57,6 @@ class SqliteAccess:
         self._deadline_seconds = deadline_seconds
         self._vfs = vfs
         self._log_bytes = log_bytes
-        self._long_log_bytes = LONG_LOG_BYTES
         self._readers = Readers(path, form, vfs, deadline_seconds)
         self._turn = threading.Lock()
         self._connection: apsw.Connection | None = None
@@ -108,17 +115,17 @@ class SqliteAccess:
         return in_transaction
 
     def _shorten_log(self, connection: apsw.Connection) -> None:
-        """Empties a log that has become long, for which it waits for the reads in progress, as far as another program lets us."""
-        size = self._path.with_name(self._path.name + "-wal").stat().st_size
-        if size < self._long_log_bytes:
-            return
-        try:
-            connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
-            self._long_log_bytes = LONG_LOG_BYTES
-        except apsw.Error as error:
-            if not (isinstance(error, apsw.BusyError) or is_full(error)):
-                raise
-            self._long_log_bytes = size + LONG_LOG_BYTES // 4  # not with every change until then
+        """Empties a log that has become long, unless a read is in progress: then the next change tries. The change before it is on
+        disk, whatever becomes of this.
+        """
+        with suppress(OSError, apsw.Error):
+            if Path(connection.filename_wal).stat().st_size < LONG_LOG_BYTES:
+                return
+            connection.set_busy_timeout(0)
+            try:
+                connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+            finally:
+                connection.set_busy_timeout(BUSY_MILLISECONDS)
 
     def _lengthen_log(self, connection: apsw.Connection) -> None:
         """Once: a transaction that is too large for memory and is rolled back. Its pages stay in the log as space."""

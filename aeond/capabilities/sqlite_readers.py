@@ -12,6 +12,7 @@ import apsw
 from aeond.capabilities.sqlite_file import FileFormat, open_reader, transaction
 
 MAX_READERS = 4
+CLOSE_SECONDS = 3.0  # several stores close one after the other within the time that a stop has
 
 T = TypeVar("T")
 Rows = TypeVar("Rows")
@@ -53,10 +54,10 @@ class Readers:
 
     async def close(self) -> None:
         """Waits for the queries in progress, those of cancelled callers too, and closes all connections; further queries are
-        rejected. A query that exceeds the deadline closes its connection when it ends.
+        rejected. A query that lasts longer than CLOSE_SECONDS closes its connection when it ends.
         """
         with anyio.CancelScope(shield=True):
-            await anyio.to_thread.run_sync(self._close)
+            await anyio.to_thread.run_sync(self._close, limiter=anyio.CapacityLimiter(1))
 
     async def _on_thread(self, work: Callable[[], T]) -> T:
         with anyio.move_on_after(self._deadline_seconds):
@@ -91,7 +92,7 @@ class Readers:
 
     def _end(self, connection: apsw.Connection | None, *, keep: bool) -> None:
         with self._ended:
-            if connection is not None and keep and not self._closed:
+            if connection is not None and keep and not self._closed and len(self._idle) < MAX_READERS:
                 self._idle.append(connection)
             elif connection is not None:
                 connection.close(True)  # its cursors too
@@ -103,4 +104,4 @@ class Readers:
             self._closed = True
             while self._idle:
                 self._idle.pop().close(True)
-            self._ended.wait_for(lambda: self._reading == 0, self._deadline_seconds)
+            self._ended.wait_for(lambda: self._reading == 0, min(CLOSE_SECONDS, self._deadline_seconds))

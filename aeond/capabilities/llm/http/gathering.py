@@ -16,7 +16,8 @@ Streams = tuple["GatheringReader", asyncio.StreamWriter]
 
 class GatheringReader(asyncio.StreamReader):
     """From `gather` on, what arrives within GATHER_SECONDS of the last data that was given is given together, at the end of
-    that time. The bytes `until`, and all after them, are given at once, and so is what was held when the connection ends or breaks.
+    that time. The bytes `until`, and all after them, are given at once, and so is what was held when the connection ends. Where it
+    breaks, a reader that waits gets that before the error.
     """
 
     def __init__(self) -> None:

@@ -48,7 +48,7 @@ class RunTurns:
         self._appending = {run: ended for run, ended in self._appending.items() if ended > since}
         self._appending[uid, run_id] = math.inf
         runs = {run for owner, run in self._appending if owner == uid}
-        paced = len(runs) > UNPACED_RUNS or len(runs.union(self._waiting(uid))) > UNPACED_RUNS
+        paced = len(runs.union(self._waiting(uid))) > UNPACED_RUNS
         try:
             if paced:
                 async with self._place(uid):

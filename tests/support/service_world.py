@@ -47,7 +47,7 @@ from aeond.service.run_use_cases import Bounds, Runs
 from aeond.service.runs.admission import Admission
 from aeond.service.runs.answers import Answers
 from aeond.service.runs.children import RunChildren
-from aeond.service.runs.run_queue import RunLimits, RunQueue
+from aeond.service.runs.run_queue import RunLimits
 from aeond.service.runs.scheduler import RunScheduler
 from aeond.service.runs.tool_profiles import ToolProfiles
 from aeond.service.runs.workspaces import Workspaces
@@ -207,7 +207,6 @@ class World:
             make_loop=self.make_loop,
             clock=self.clock,
             limits=self.limits,
-            waiting=RunQueue(),
             workspaces=self.workspaces,
         )
         self.requests = ApprovalRequests(

@@ -72,7 +72,6 @@ from aeond.service.run_use_cases import Runs
 from aeond.service.runs.admission import Admission
 from aeond.service.runs.answers import Answers
 from aeond.service.runs.children import RunChildren
-from aeond.service.runs.run_queue import RunQueue
 from aeond.service.runs.scheduler import RunScheduler
 from aeond.service.runs.situations import ObservedSituations
 from aeond.service.runs.tool_profiles import ToolProfiles
@@ -223,7 +222,6 @@ async def composed(
                 ),
                 clock=clock,
                 limits=run_limits(config),
-                waiting=RunQueue(),
                 workspaces=workspaces,
             )
         )

@@ -60,7 +60,6 @@ class RunScheduler:
         make_loop: RunLoopFactory,
         clock: Clock,
         limits: RunLimits,
-        waiting: RunQueue,
         workspaces: Workspaces,
     ) -> None:
         self._journal = journal
@@ -74,7 +73,7 @@ class RunScheduler:
         self._workspaces = workspaces
         self._opening = anyio.Lock()
         self._changed = anyio.Event()
-        self._waiting = waiting
+        self._waiting = RunQueue()
         self._fresh: dict[str, RunSnapshot] = {}  # of runs created here: they need not be read again
         self._working: dict[str, Work] = {}
         self._idle_runs = IdleRuns()
@@ -196,7 +195,7 @@ class RunScheduler:
     async def deliver(self, run_id: str, kind: EventKind) -> None:
         """Delivers an external event; returns once it is durable.
 
-        A run without a loop is opened for it at once: a person's decision does not queue. Also NotFoundError and WrongStateError."""
+        A run without a loop is opened at once, without queueing. NotFoundError; WrongStateError: its state does not admit the event."""
         self._admission.check()
         with anyio.move_on_after(DELIVERY_SECONDS), self._feed.watch(run_id) as watcher:
             for _ in range(DELIVERY_ATTEMPTS):
@@ -372,8 +371,9 @@ class RunScheduler:
             work.park()
 
     def _hear(self, events: Sequence[Event]) -> None:
-        for run_id in {event.run_id for event in events} if len(self._idle_runs) else ():
-            self._rest(run_id)
+        if len(self._idle_runs):
+            for run_id in {event.run_id for event in events}:
+                self._rest(run_id)
 
     async def _call_off(self, run_id: str, parent: RunSnapshot) -> None:
         """Cancels the unfinished child runs of this run (a fork only joined them)."""

@@ -63,7 +63,8 @@ class ToolSpec:
     there can be no other value, as for a file to delete. `composition` tells how a small model writes some of the arguments in a
     separate conversation, in which it sees what the call would change. `for_existing` names the tool that a small model's
     call becomes where an argument names something that exists, so that nothing is replaced unseen, `for_part` the one that it
-    becomes where the request means a part of what the call would remove. `new_name` names the argument under which something that
+    becomes where the request means a part of what the call would remove, `followed_by` the one that makes what its result proposes: the
+    result has a member for each of its required arguments, and may have `ready`, false where a person should look at it first. `new_name` names the argument under which something that
     exists gets a new name, or, together with `new_text` for its text, something new. `page_address` names the one for the web address of the page that the tool reads.
     A tool that `asks_user` returns an InputRequest; one that `asks_model` takes calls of the model from the `grant` of its
     context; one that `shows_facts` only looks up what is remembered, one that `shows_names` which files exist. `source` names where a tool of another author comes from ("" for
@@ -88,6 +89,7 @@ class ToolSpec:
     composition: Composition | None = None
     for_existing: str = ""
     for_part: str = ""
+    followed_by: str = ""
     new_name: str = ""
     new_text: str = ""
     page_address: str = ""

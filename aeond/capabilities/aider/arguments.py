@@ -27,6 +27,11 @@ class Editing(BaseModel):
 class AiderArguments(Editing):
     """A change of source code."""
 
+    test: Annotated[
+        list[Annotated[str, Field(max_length=500)]],
+        Field(max_length=32, description="Test program and arguments; leave out to have them found"),
+    ] = []
+
     task: Annotated[
         str, Field(min_length=1, max_length=4_000, description="What to change, in plain language")
     ]

@@ -22,6 +22,7 @@ from aeond.capabilities.aider.drafts import (
 )
 from aeond.capabilities.aider.interactive import interactive_tool
 from aeond.capabilities.aider.proposals import FileProposal, Proposal, Proposals
+from aeond.capabilities.aider.tests_found import usual_program, usual_test
 from aeond.capabilities.aider.workbench import Done, Order, Workbench
 from aeond.capabilities.aider.worktrees import clear
 from aeond.capabilities.hands.workshop import Workshop
@@ -51,13 +52,15 @@ class Tested(BaseModel):
 
 
 class Proposed(BaseModel):
-    """Changes that were tried in a private copy. `proposal` is what apply_changes needs to make them."""
+    """Changes that were tried in a private copy. `proposal` is what apply_changes needs to make them. They are not `ready` if the test
+    fails after them."""
 
     proposal: str
     files: list[str]
     message: str
     diff: str
     test: Tested | None
+    ready: bool = True
     note: str
 
 
@@ -108,6 +111,10 @@ class Editor:
         return self._aider(), interactive, self._apply()
 
     def _aider(self) -> FunctionTool:
+        async def worked_on(arguments: AiderArguments, context: ToolContext) -> tuple[Target, ...]:
+            test = arguments.test or await self._usual_program(context)
+            return await touched(arguments.model_copy(update={"test": [*test]}), context)
+
         @tool(
             effect=Effect.EXEC_CONTAINED,
             example={
@@ -115,7 +122,8 @@ class Editor:
                 "files": ["calc.py"],
                 "test": ["python3", "-m", "unittest"],
             },
-            targets=touched,
+            targets=worked_on,
+            followed_by="apply_changes",
             timeout_seconds=Order(Path(), "", (), (), (), self._seconds).whole_seconds + APPLY_SECONDS,
             private=True,
             asks_model=True,
@@ -128,7 +136,7 @@ class Editor:
             )
             if made is None:
                 made = await self._made(arguments, context)
-            result = Proposed.model_validate({**made.result, "proposal": made.digest})
+            result = _with_advice(Proposed.model_validate({**made.result, "proposal": made.digest}))
             return ToolOutput(
                 result, (RecordedEffect("changes.proposed", made.digest, made.message.partition("\n")[0]),)
             )
@@ -142,7 +150,10 @@ class Editor:
         copies, hidden = self._folder / "copies", self._workbench.hidden
         async with private_copy(self._workshop, copies, hidden, context) as copy:
             files, read = chosen(copy, arguments)
-            order = Order(copy.folder, arguments.task, files, read, tuple(arguments.test), self._seconds)
+            test = tuple(arguments.test) or usual_test(copy.before)
+            if test[:1] != tuple(arguments.test[:1]) and test[:1] != await self._usual_program(context):
+                test = ()  # the policy was asked about another program
+            order = Order(copy.folder, arguments.task, files, read, test, self._seconds)
             done, refusals = await self._workbench.work(order, self._metered(grant), show)
             found, left_out = await threads.run(lambda _stopped: copy.changes(done.changed))
             note = notes_of(left_out, refusals, stopped=done.aider.stopped)
@@ -154,11 +165,15 @@ class Editor:
                 "message": message,
                 "diff": whole_diff(copy, found),
                 "test": outcome_of(done.before, done.after),
+                "ready": done.after is None or done.after.exit_code == 0,
                 "note": note,
             }
         proposal = drafted(arguments, context, message, found, result)
         await threads.run(lambda _stopped: self._proposals.keep(proposal))
         return proposal
+
+    async def _usual_program(self, context: ToolContext) -> tuple[str, ...]:
+        return await self._workshop.threads.run(lambda _stopped: usual_program(context.workspace))
 
     def _apply(self) -> FunctionTool:
         changes, threads = self._changes, self._workshop.threads
@@ -237,6 +252,17 @@ class Editor:
         if (NO_FILE if state is None else state.identity) != one.before:
             raise _changed(one.path)
         return None if state is None else state.content
+
+
+def _with_advice(made: Proposed) -> Proposed:
+    """The result, for changes that are not ready with what can be done now."""
+    if made.ready or made.test is None:
+        return made
+    advice = (
+        f"the test still fails (exit code {made.test.after}), so that nothing was changed in the working folder; make the changes all"
+        f" the same with aeonctl call apply_changes proposal={made.proposal}"
+    )
+    return made.model_copy(update={"note": "; ".join(filter(None, (made.note, advice)))})
 
 
 def _transform(one: FileProposal, after: bytes) -> Callable[[bytes | None], Edit]:

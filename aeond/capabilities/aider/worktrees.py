@@ -15,6 +15,7 @@ from typing import Final
 
 from aeond.bound_folders import open_bound
 from aeond.capabilities.aider.proposals import FileProposal, proposed
+from aeond.capabilities.aider.tests_found import is_test
 from aeond.capabilities.policy.protected_names import protected_name
 from aeond.capabilities.sandbox.workspace_archive import ParcelError, pack, unpack
 from aeond.capabilities.tools.files.file_state import NO_FILE, identity_of
@@ -198,7 +199,7 @@ def context_files(tree: Worktree, task: str, test: Sequence[str]) -> tuple[tuple
         said = " ".join((task, *test))
         chosen = [name for name in sorted(texts) if _named(name, said)][:MAX_SMALL_FILES]
         chosen = chosen or list(nearest(said, sorted(texts), NEAREST))
-    tests = tuple(name for name in chosen if _is_test(name))
+    tests = tuple(name for name in chosen if is_test(name))
     rest = tuple(name for name in chosen if name not in tests)
     return (rest, tests) if rest else (tests, ())
 
@@ -218,8 +219,3 @@ def _is_below(name: str) -> bool:
 def _named(name: str, said: str) -> bool:
     path = PurePosixPath(name)
     return name in said or path.name in said or (len(path.stem) > 3 and path.stem in said)
-
-
-def _is_test(name: str) -> bool:
-    path = PurePosixPath(name)
-    return path.stem.startswith("test_") or path.stem.endswith("_test") or "tests" in path.parts[:-1]

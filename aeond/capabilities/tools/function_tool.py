@@ -153,6 +153,7 @@ def tool(
     composed: tuple[Composition, View] | None = None,
     for_existing: str = "",
     for_part: str = "",
+    followed_by: str = "",
     new_name: str = "",
     new_text: str = "",
     page_address: str = "",
@@ -176,7 +177,8 @@ def tool(
     None. `candidates` has a function for each argument whose existing values the tool can propose, `only_existing` names
     those of them that can have no other. `composed` is the conversation in which a small model writes some of the
     arguments, and the function that shows it what a call is about; `for_existing` names the tool that such a call becomes where its target
-    exists, `for_part` the one that it becomes where the request means a part of its target. `new_name` names the argument with a new name
+    exists, `for_part` the one that it becomes where the request means a part of its target, `followed_by` the one that makes what
+    its result proposes. `new_name` names the argument with a new name
     for what exists, or, together with `new_text` for its text, for something new, `page_address` the one with the web address of a page that is read. `preview` shows what a call would do to a person who approves it. `targets` gives what a
     call would touch, for the policy: without it, calls with effects are more often asked about. A tool without an
     `effect` counts as the most dangerous. A `private` one leaves nothing behind but its result.
@@ -202,6 +204,7 @@ def tool(
             composition=composed[0] if composed else None,
             for_existing=for_existing,
             for_part=for_part,
+            followed_by=followed_by,
             new_name=new_name,
             new_text=new_text,
             page_address=page_address,

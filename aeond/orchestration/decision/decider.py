@@ -152,6 +152,8 @@ class Decider:
             offer = offer.known
         elif rest is not None and not snapshot.steps_in(StepState.FAILED, StepState.INVALID):
             offer = offer.without(fitting)  # all its calls that the request needs were made
+        if (proposed := await self._proposed(snapshot, situation, offer, grant)) is not None:
+            return success(proposed)
         after = await self._after_change(snapshot, situation, offer, grant)
         if isinstance(after, ToolCall):
             return success(going_on(snapshot, after))
@@ -215,6 +217,18 @@ class Decider:
             case _:
                 issue = Issue(decided.cause.reason, Severity.MEDIUM, "", decided.cause.message)
                 return decided.failed(ended(snapshot, NOT_DECIDED, issues=(issue,)))
+
+    async def _proposed(
+        self, snapshot: RunSnapshot, situation: Situation, offer: Offer, grant: Grant
+    ) -> Judgement | None:
+        """How the run goes on where the last step only proposes the change that was ordered."""
+        follows = self.offers.following(snapshot, offer) if self._redirection.possible else None
+        if follows is None or (await self.subjects.of(self.llm, snapshot, situation, grant)).wants_no_change:
+            return None
+        if isinstance(follows, ToolCall):
+            return going_on(snapshot, follows)
+        reply = await self._results.of(snapshot, situation, executed(snapshot), grant)
+        return ended(snapshot, CANNOT, "\n".join(filter(None, (reply.replace(NOT_SHOWN, ""), follows))))
 
     async def _after_change(
         self, snapshot: RunSnapshot, situation: Situation, offer: Offer, grant: Grant

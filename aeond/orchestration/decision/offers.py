@@ -20,6 +20,7 @@ from aeond.orchestration.decision.interfaces import Offer, acts_here, looks_here
 from aeond.orchestration.decision.results import executed
 from aeond.orchestration.execution.tool_visibility import offered_tools, usual_tools
 from aeond.ports import ToolInvoker, ToolRegistry
+from aeond.schemas.parts import required_of
 
 MAX_NAMED: Final = 8  # pages and files that are read because the request names them
 MAX_RETRIES: Final = 2  # failed steps after which an answer is not offered yet
@@ -66,13 +67,17 @@ class Offers:
 
     def looks(self, call: ToolCall | None, effects: Collection[Effect] = (Effect.READ, Effect.PURE)) -> bool:
         """Whether the call is one of a tool that only looks up what exists here, or computes, with one of these effects; one that
-        reads a page is, too."""
+        reads a page is, too, and one that only proposes changes."""
         spec = self._spec(call)
         if spec is None:
             return False
-        return (
-            spec.effect in effects if looks_here(spec) else bool(spec.page_address) and Effect.READ in effects
-        )
+        reads = bool(spec.page_address) or self.proposes(call)
+        return spec.effect in effects if looks_here(spec) else reads and Effect.READ in effects
+
+    def proposes(self, call: ToolCall | None) -> bool:
+        """Whether the call is one of a tool that only proposes changes, which another one makes."""
+        spec = self._spec(call)
+        return spec is not None and bool(spec.private and spec.followed_by)
 
     def selects(self, call: ToolCall | None) -> bool:
         """Whether the call selects from what another one may have read whole."""
@@ -83,6 +88,22 @@ class Offers:
         """Whether the call is one of a tool that is known to change what exists here."""
         spec = self._spec(call)
         return spec is not None and acts_here(spec)
+
+    def following(self, run: RunSnapshot, offer: Offer) -> ToolCall | str | None:
+        """What follows if the last step proposes something: the call that makes it, or, where a person should look at it first, what the step
+        says about that."""
+        steps = executed(run)
+        proposed = steps[-1].output if steps and steps[-1].state is StepState.SUCCEEDED else None
+        if not isinstance(proposed, Mapping) or not self.proposes(steps[-1].step.tool_call):
+            return None
+        if proposed.get("ready") is False:
+            return str(proposed.get("note", ""))
+        spec = self._spec(steps[-1].step.tool_call)
+        maker = offer.tool(spec.followed_by) if spec else None
+        needed = required_of(maker.input_schema) if maker else ()
+        if maker is None or not {*needed} <= {*proposed}:
+            return None
+        return ToolCall(maker.name, {name: proposed[name] for name in needed})
 
     def _spec(self, call: ToolCall | None) -> ToolSpec | None:
         return next(

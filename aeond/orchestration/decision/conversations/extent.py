@@ -53,6 +53,9 @@ class AfterChange:
         if last is None or any(step.state is not StepState.SUCCEEDED for step in steps[last:]):
             return ""
         change, looks = steps[last], steps[last + 1 :]
+        proposals = [
+            step for step in steps[max(0, last - 1) : last] if self.offers.proposes(step.step.tool_call)
+        ]
         reported = report(change.output)
         if not 0 < len(reported) <= _MAX_REPORT_CHARS or not all(map(self._looks, looks)):
             return ""
@@ -62,9 +65,9 @@ class AfterChange:
             return reported
         if not await self.subjects.wants_answer_too(self.llm, run, grant):
             return reported if not looks and await _is_for_one(self.llm, run, grant) else ""
-        if not looks and (reading := _read_again(change, offer)):
+        if not looks and not proposals and (reading := _read_again(change, offer)):
             return reading
-        reply = await self.results.besides(run, situation, reported, looks, grant)
+        reply = await self.results.besides(run, situation, reported, [*proposals, *looks], grant)
         return "\n".join(filter(None, (reported, reply)))
 
     def _changes(self, step: StepSnapshot) -> bool:

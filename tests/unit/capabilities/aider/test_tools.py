@@ -30,7 +30,7 @@ async def test_a_test_becomes_green_after_approval(tmp_path: Path) -> None:
     desk = Desk(tmp_path, answers(SAID))
     made = await desk.done("aider", task=TASK, test=[*TEST])
     assert (made["files"], made["test"]["before"], made["test"]["after"]) == (["calc.py"], 1, 0)
-    assert (made["message"], made["note"]) == ("Let add return the sum", "")
+    assert (made["message"], made["ready"], made["note"]) == ("Let add return the sum", True, "")
     assert "-    return a - b\n+    return a + b\n" in made["diff"]
     assert "FAILED (failures=1)" in "".join(desk.hands.shown)
     assert (desk.hands.text("calc.py"), git(desk.project, "status", "--short"), desk.copies) == (
@@ -45,6 +45,17 @@ async def test_a_test_becomes_green_after_approval(tmp_path: Path) -> None:
     assert desk.hands.text("calc.py") == RIGHT
     await desk.hands.undo()
     assert desk.hands.text("calc.py") == WRONG
+
+
+async def test_the_usual_test_is_found(tmp_path: Path) -> None:
+    """Without a command the tests that the repository has are run, their program is named to the policy, and a change that leaves them
+    red is not ready."""
+    desk = Desk(tmp_path, file_answer("calc.py", "def add(a, b):\n    return 0\n"))
+    targets = await desk.editor.tools()[0].targets({"task": TASK}, desk.hands.context)
+    assert [target.name for target in targets or ()][:2] == ["aider", "python3"]
+    made = await desk.done("aider", task=TASK)
+    assert (made["test"]["before"], made["test"]["after"], made["ready"]) == (1, 1, False)
+    assert f"apply_changes proposal={made['proposal']}" in made["note"]
 
 
 @needs_aider

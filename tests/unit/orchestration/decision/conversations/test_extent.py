@@ -114,6 +114,70 @@ async def test_what_an_order_asks_for_besides_is_read_after_the_change() -> None
     assert "changed for this request:\nadded: rope\n\ntodo.txt:\npaint\nrope" in shown
 
 
+DIGEST = "2f" * 16
+PROPOSE = replace(
+    spec("propose", {"task": TEXT}, ("task",), Effect.EXEC_CONTAINED), private=True, followed_by="apply"
+)
+APPLY = replace(
+    spec("apply", {"proposal": TEXT}, ("proposal",), Effect.WRITE_CONTAINED), candidates=("proposal",)
+)
+
+
+def proposed(**more: JsonValue) -> StepSnapshot:
+    return ran(calls("s1", "propose", task="go"), output={"proposal": DIGEST, "diff": "-red\n+blue", **more})
+
+
+async def after_proposal(
+    *steps: StepSnapshot, said: str = "do", heard: Mapping[str, float] = ASKS
+) -> tuple[list[ToolCall | None], str, ScriptedLLM]:
+    """The calls that follow, and the answer, where the request is most likely an order, or a question."""
+    rules = (
+        Rule(contains=IS_WANTED, text="both", likely=dict(heard)),
+        Rule(contains="Say in one word what a request", text=said, likely={said: -0.1}),
+        Rule(
+            contains=INTENT,
+            text="edit" if said == "do" else "ask",
+            likely=words(**{"edit" if said == "do" else "ask": 0.99}),
+        ),
+        Rule(contains="from what is shown above it", text="It was red."),
+        Rule.model_validate({"json": {"answer": "From the decision."}}),
+    )
+    tools = Registry()
+    for one in (LOOK, PROPOSE, APPLY):
+        tools.register(WholeTool(one))
+    subject, llm = decider_of(rules, tools)
+    found = (await subject.evaluate(after_pass(1, *steps), grant(10))).value
+    return (
+        [action.step.tool_call for action in found.actions if action.step],
+        found.evaluation.final_output,
+        llm,
+    )
+
+
+async def test_a_proposal_that_is_ready_is_made() -> None:
+    """An order for which a tool proposes a change goes on with the tool that makes it; a question does not."""
+    made = [ToolCall("apply", {"proposal": DIGEST})]
+    assert (await after_proposal(proposed()))[0] == made
+    assert (await after_proposal(proposed(ready=True)))[0] == made
+    assert (await after_proposal(proposed(), said="files"))[:2] == ([], "It was red.")
+
+
+async def test_a_proposal_that_is_not_ready_is_only_told() -> None:
+    """What a person should look at first is not made; the answer comes from it."""
+    followed, answered, _ = await after_proposal(proposed(ready=False, note="the test fails"))
+    assert (followed, answered) == ([], "It was red.\nthe test fails")
+
+
+async def test_the_answer_after_a_proposal_was_made_has_it_in_view() -> None:
+    """What the request asks for besides the change is answered from the proposal."""
+    done = replace(
+        ran(calls("s2", "apply", proposal=DIGEST), output="a.py: blue"), recovery=Recovery.RECONCILE
+    )
+    followed, answered, llm = await after_proposal(proposed(), done)
+    assert (followed, answered) == ([], "a.py: blue\nIt was red.")
+    assert "-red\n+blue" in str(llm.requests[-1].messages[-1].content)
+
+
 async def test_an_answer_that_is_not_shown_is_left_out() -> None:
     """Where the changed file does not show what was asked for, the answer says what was done."""
     found, _ = await judged(CHANGED, READ, heard=ASKS, reply="?")

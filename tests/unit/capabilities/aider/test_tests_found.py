@@ -1,0 +1,54 @@
+"""The commands that test a repository, found by the names of its files."""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from aeond.capabilities.aider.tests_found import is_test, usual_program, usual_test
+
+PLAIN = b"def test_it():\n    assert True\n"
+CASES = b"import unittest\n"
+
+
+@pytest.mark.parametrize(
+    ("files", "command"),
+    [
+        ({"test_a.py": CASES, "a.py": b""}, "python3 -m unittest"),
+        ({"tests/test_a.py": CASES}, "python3 -m unittest discover -s tests"),
+        ({"tests/test_a.py": CASES, "more/b_test.py": CASES}, "python3 -m unittest"),
+        ({"tests/test_a.py": PLAIN}, "python3 -m pytest -q"),
+        ({"go.mod": b"", "a_test.go": b""}, "go test ./..."),
+        ({"Cargo.toml": b""}, "cargo test --offline --quiet"),
+        ({"package.json": b"{}"}, "npm test --silent"),
+        ({"package.json": b"{}", "test_a.py": CASES}, "python3 -m unittest"),
+        ({"src/deep/test_a.py": CASES, "a.py": b""}, ""),
+        ({"readme.md": b""}, ""),
+        ({}, ""),
+    ],
+)
+def test_a_command_is_found_by_names(files: Mapping[str, bytes], command: str) -> None:
+    """Tests at the top or one folder below have their usual command; where there are none, no command is known."""
+    assert " ".join(usual_test(files)) == command
+
+
+def test_the_program_is_that_of_the_command(tmp_path: Path) -> None:
+    """The program that a folder is tested with is known from its names alone, and links and other kinds of entries do no harm."""
+    assert usual_program("") == ()
+    assert usual_program(str(tmp_path)) == ()
+    (tmp_path / "elsewhere").symlink_to("/")
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "tests").mkdir()
+    (tmp_path / "tests/test_a.py").write_bytes(CASES)
+    assert usual_program(str(tmp_path)) == ("python3",)
+
+
+def test_files_of_tests_are_known_by_name() -> None:
+    """A test is a file with such a name, or one in a folder of tests."""
+    assert [is_test(name) for name in ("test_a.py", "a_test.go", "x/tests/data.py", "contest.py")] == [
+        True,
+        True,
+        True,
+        False,
+    ]

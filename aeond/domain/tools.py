@@ -65,7 +65,9 @@ class ToolSpec:
     call becomes where an argument names something that exists, so that nothing is replaced unseen, `for_part` the one that it
     becomes where the request means a part of what the call would remove, `followed_by` the one that makes what its result proposes: the
     result has a member for each of its required arguments, and may have `ready`, false where a person should look at it first. `new_name` names the argument under which something that
-    exists gets a new name, or, together with `new_text` for its text, something new. `page_address` names the one for the web address of the page that the tool reads.
+    exists gets a new name, or, together with `new_text` for its text, something new. `page_address` names the one for the web address of the page that the tool reads. `source_code` are patterns of the names of
+    files whose code the tool changes, as a programmer would. `request_argument` names the one that takes what a person wants in their own
+    words: a small model's call has that alone.
     A tool that `asks_user` returns an InputRequest; one that `asks_model` takes calls of the model from the `grant` of its
     context; one that `shows_facts` only looks up what is remembered, one that `shows_names` which files exist. `source` names where a tool of another author comes from ("" for
     built-in tools and those of `tools.files`); its declarations are not believed, and its output is untrusted.
@@ -90,6 +92,8 @@ class ToolSpec:
     for_existing: str = ""
     for_part: str = ""
     followed_by: str = ""
+    source_code: tuple[str, ...] = ()
+    request_argument: str = ""
     new_name: str = ""
     new_text: str = ""
     page_address: str = ""

@@ -34,7 +34,7 @@ from aeond.orchestration.prompts.answer_prompts import (
 )
 from aeond.orchestration.prompts.coreference_prompts import REWRITINGS, Dependence, dependence_messages
 from aeond.orchestration.prompts.decision_prompts import REMOVAL, composing_opening
-from aeond.orchestration.prompts.fitting_prompts import EXACT, arguments_messages, fitting_messages
+from aeond.orchestration.prompts.fitting_prompts import CODE, EXACT, arguments_messages, fitting_messages
 from aeond.orchestration.prompts.preamble import Preamble
 from aeond.orchestration.prompts.subject_prompts import (
     EXTENT,
@@ -123,6 +123,8 @@ def usual_openings(
         specs = offers.usual()
         asks = llm.capabilities.likely and not llm.capabilities.tool_calls
         if asks:
+            if any(spec.source_code for spec in specs):
+                yield CODE.opening
             if Offer(specs).has_others:
                 yield _fixed(fitting_messages("", ()))
                 yield EXACT.opening

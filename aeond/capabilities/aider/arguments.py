@@ -4,7 +4,7 @@ from typing import Annotated, Final
 
 from pydantic import BaseModel, Field
 
-from aeond.capabilities.aider.worktrees import Worktree, context_files
+from aeond.capabilities.aider.worktrees import Chosen, Worktree, context_files
 from aeond.errors import ToolError
 
 MAX_FILES: Final = 16
@@ -45,7 +45,7 @@ class TerminalArguments(Editing):
     ] = ""
 
 
-def chosen(copy: Worktree, arguments: Editing) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def chosen(copy: Worktree, arguments: Editing) -> Chosen:
     """The files to change and to read. ToolError (reason FILE_NOT_FOUND) for one that would not be below the folder."""
     found = context_files(copy, arguments.task, arguments.test)
     if not arguments.files:
@@ -56,4 +56,5 @@ def chosen(copy: Worktree, arguments: Editing) -> tuple[tuple[str, ...], tuple[s
                 f"{name!r:.200} is no path below the working folder", reason="FILE_NOT_FOUND", field="files"
             )
     files = tuple(arguments.files)
-    return files, tuple(name for name in (*found[0], *found[1]) if name not in files)
+    others = (*found.files, *found.read, *found.tests)
+    return Chosen(files, tuple(name for name in others if name not in files))

@@ -1,5 +1,6 @@
 """Private copies for calls, and the proposals that are made of what differs in them."""
 
+import re
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import ExitStack, asynccontextmanager
 from hashlib import sha256
@@ -26,6 +27,8 @@ MAX_TEST_CHARS: Final = 4_000
 MAX_SUBJECT_CHARS: Final = 72
 MAX_NAMES: Final = 20
 MAX_NAME_CHARS: Final = 200
+MAX_EXPLANATION_CHARS: Final = 1_500
+_LISTING: Final = re.compile(r"^\S+\n```.*?^```[ \t]*$", re.MULTILINE | re.DOTALL)  # a file, below its name
 
 
 @asynccontextmanager
@@ -95,6 +98,12 @@ def _listed(left_out: Mapping[str, str], reason: str) -> str:
     names = sorted(name for name, why in left_out.items() if why == reason)
     shown = [f"{name!r:.{MAX_NAME_CHARS}}" for name in names[:MAX_NAMES]]
     return ", ".join(shown) + (f" and {len(names) - MAX_NAMES} more" if len(names) > MAX_NAMES else "")
+
+
+def explanation_of(answers: Sequence[str]) -> str:
+    """The last answer of the model that says something besides the files, without these."""
+    texts = (re.sub(r"\n{3,}", "\n\n", _LISTING.sub("", answer)).strip() for answer in reversed(answers))
+    return next(filter(None, texts), "")[:MAX_EXPLANATION_CHARS]
 
 
 def outcome_of(before: Ended | None, after: Ended | None) -> dict[str, object] | None:

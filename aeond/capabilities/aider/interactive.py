@@ -18,7 +18,7 @@ from aeond.capabilities.aider.drafts import (
 )
 from aeond.capabilities.aider.proposals import FileProposal, Proposal, Proposals
 from aeond.capabilities.aider.workbench import Ended, Order, TerminalDone, Workbench
-from aeond.capabilities.aider.worktrees import Worktree
+from aeond.capabilities.aider.worktrees import Chosen, Worktree
 from aeond.capabilities.hands.workshop import Workshop
 from aeond.capabilities.tools.function_tool import FunctionTool, tool
 from aeond.domain.runs.budgets import Grant
@@ -55,7 +55,7 @@ def interactive_tool(
         effect=Effect.EXEC_CONTAINED,
         example={"task": "Let add() return the sum", "files": ["calc.py"]},
         targets=touched,
-        timeout_seconds=Order(Path(), "", (), (), (), SESSION_SECONDS).whole_seconds + END_SECONDS,
+        timeout_seconds=Order(Path(), "", Chosen(()), (), SESSION_SECONDS).whole_seconds + END_SECONDS,
         offered=False,
         private=True,
         asks_model=True,
@@ -74,8 +74,8 @@ def interactive_tool(
             terminals.of(context.uid, context.run_id) as terminal,
             private_copy(workshop, copies, workbench.hidden, context) as copy,
         ):
-            files, read = chosen(copy, arguments)
-            order = Order(copy.folder, arguments.task, files, read, tuple(arguments.test), SESSION_SECONDS)
+            files = chosen(copy, arguments)
+            order = Order(copy.folder, arguments.task, files, tuple(arguments.test), SESSION_SECONDS)
             done, refusals = await workbench.work_at_terminal(order, metered(grant), terminal)
             found, left_out = await threads.run(lambda _stopped: copy.changes(done.changed))
             nothing = NOTHING_PROPOSED if left_out else NOTHING_CHANGED

@@ -36,12 +36,13 @@ class ChatRequest(BaseModel):
 
 class Relay:
     """Answers requests by one model, one after the other. `refusals` are the reasons of those that it could not answer,
-    in order: BUDGET_SPENT for example."""
+    in order: BUDGET_SPENT for example. `answers` are the texts that it answered with."""
 
     def __init__(self, llm: LLMAdapter) -> None:
         self._llm = llm
         self._count = 0
         self.refusals: list[str] = []
+        self.answers: list[str] = []
 
     async def answer(self, body: Any, show: ShowPiece | None = None) -> tuple[int, Mapping[str, Any]]:
         """The status of HTTP and the body of the answer. Whatever is wrong is 400, which clients do not repeat. `show`
@@ -65,6 +66,7 @@ class Relay:
             return self._refused("REQUEST_INVALID", f"invalid request: {error.error_count()} problems")
         except AeondError as error:
             return self._refused(error.reason, error.message)
+        self.answers.append(response.text)
         choice = {
             "index": 0,
             "message": {"role": "assistant", "content": response.text},

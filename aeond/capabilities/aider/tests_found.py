@@ -1,14 +1,60 @@
-"""Which command tests a repository, by the names of its files."""
+"""Which files are source code and tests, and which command tests a repository, by the names of its files."""
 
 import os
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 from typing import Final
 
 from aeond.bound_folders import open_bound
 from aeond.domain.tools import Workspace
 from aeond.thread_rights import acting_as
+
+SOURCE_CODE: Final = tuple(
+    f"*.{ending}"
+    for ending in (
+        *(
+            "py",
+            "pyi",
+            "js",
+            "mjs",
+            "cjs",
+            "jsx",
+            "ts",
+            "tsx",
+            "go",
+            "rs",
+            "c",
+            "h",
+            "cc",
+            "cpp",
+            "hpp",
+            "cs",
+            "java",
+            "kt",
+        ),
+        *(
+            "swift",
+            "rb",
+            "php",
+            "pl",
+            "lua",
+            "sh",
+            "bash",
+            "r",
+            "jl",
+            "hs",
+            "ml",
+            "ex",
+            "exs",
+            "scala",
+            "dart",
+            "zig",
+        ),
+    )
+)
+"""Patterns of the names of files with source code."""
 
 _MAX_FOLDERS: Final = 200
 _UNITTEST: Final = ("python3", "-m", "unittest")
@@ -34,6 +80,11 @@ def is_test(name: str) -> bool:
     """Whether a file belongs to the tests."""
     path = PurePosixPath(name)
     return path.stem.startswith("test_") or path.stem.endswith("_test") or "tests" in path.parts[:-1]
+
+
+def is_code(name: str) -> bool:
+    """Whether a file is source code."""
+    return any(fnmatchcase(name, pattern) for pattern in SOURCE_CODE)
 
 
 def usual_program(workspace: str) -> tuple[str, ...]:

@@ -12,6 +12,7 @@ from aeond.capabilities.aider.arguments import AiderArguments, chosen
 from aeond.capabilities.aider.drafts import (
     call_key,
     drafted,
+    explanation_of,
     file_diff,
     message_of,
     notes_of,
@@ -22,9 +23,9 @@ from aeond.capabilities.aider.drafts import (
 )
 from aeond.capabilities.aider.interactive import interactive_tool
 from aeond.capabilities.aider.proposals import FileProposal, Proposal, Proposals
-from aeond.capabilities.aider.tests_found import usual_program, usual_test
+from aeond.capabilities.aider.tests_found import SOURCE_CODE, usual_program, usual_test
 from aeond.capabilities.aider.workbench import Done, Order, Workbench
-from aeond.capabilities.aider.worktrees import clear
+from aeond.capabilities.aider.worktrees import Chosen, clear
 from aeond.capabilities.hands.workshop import Workshop
 from aeond.capabilities.tools.files.changes import FileChanges
 from aeond.capabilities.tools.files.differences import Edit
@@ -52,14 +53,16 @@ class Tested(BaseModel):
 
 
 class Proposed(BaseModel):
-    """Changes that were tried in a private copy. `proposal` is what apply_changes needs to make them. They are not `ready` if the test
-    fails after them."""
+    """Changes that were tried in a private copy, and what the model said about them. `proposal` is what apply_changes needs to make them. They are not `ready` if the test
+    fails after them, or the names of `lost` are not defined any more, which nobody asked for."""
 
     proposal: str
+    explanation: str = ""
     files: list[str]
     message: str
     diff: str
     test: Tested | None
+    lost: list[str] = []
     ready: bool = True
     note: str
 
@@ -124,7 +127,9 @@ class Editor:
             },
             targets=worked_on,
             followed_by="apply_changes",
-            timeout_seconds=Order(Path(), "", (), (), (), self._seconds).whole_seconds + APPLY_SECONDS,
+            source_code=SOURCE_CODE,
+            request_argument="task",
+            timeout_seconds=Order(Path(), "", Chosen(()), (), self._seconds).whole_seconds + APPLY_SECONDS,
             private=True,
             asks_model=True,
         )
@@ -149,23 +154,26 @@ class Editor:
         threads = self._workshop.threads
         copies, hidden = self._folder / "copies", self._workbench.hidden
         async with private_copy(self._workshop, copies, hidden, context) as copy:
-            files, read = chosen(copy, arguments)
+            files = chosen(copy, arguments)
             test = tuple(arguments.test) or usual_test(copy.before)
             if test[:1] != tuple(arguments.test[:1]) and test[:1] != await self._usual_program(context):
                 test = ()  # the policy was asked about another program
-            order = Order(copy.folder, arguments.task, files, read, test, self._seconds)
-            done, refusals = await self._workbench.work(order, self._metered(grant), show)
+            order = Order(copy.folder, arguments.task, files, test, self._seconds)
+            done, said = await self._workbench.work(order, self._metered(grant), show)
+            refusals = said.refusals
             found, left_out = await threads.run(lambda _stopped: copy.changes(done.changed))
             note = notes_of(left_out, refusals, stopped=done.aider.stopped)
             if not found:
                 raise _nothing(done, refusals, note if left_out else "")
             message = message_of(arguments.task)
             result = {
+                "explanation": explanation_of(said.answers),
                 "files": [one.path for one in found],
                 "message": message,
                 "diff": whole_diff(copy, found),
                 "test": outcome_of(done.before, done.after),
-                "ready": done.after is None or done.after.exit_code == 0,
+                "lost": done.lost,
+                "ready": not done.lost and (done.after is None or done.after.exit_code == 0),
                 "note": note,
             }
         proposal = drafted(arguments, context, message, found, result)
@@ -255,12 +263,14 @@ class Editor:
 
 
 def _with_advice(made: Proposed) -> Proposed:
-    """The result, for changes that are not ready with what can be done now."""
-    if made.ready or made.test is None:
+    """The result, for changes that are not ready with the reason and what can be done now."""
+    if made.ready:
         return made
+    failing = f"the test still fails (exit code {made.test.after})" if made.test and made.test.after else ""
+    losing = f"the changed files do not define {', '.join(made.lost)} any more" if made.lost else ""
     advice = (
-        f"the test still fails (exit code {made.test.after}), so that nothing was changed in the working folder; make the changes all"
-        f" the same with aeonctl call apply_changes proposal={made.proposal}"
+        f"{' and '.join(filter(None, (failing, losing)))}, so that nothing was changed in the working folder; make the changes all the same"
+        f" with aeonctl call apply_changes proposal={made.proposal}"
     )
     return made.model_copy(update={"note": "; ".join(filter(None, (made.note, advice)))})
 

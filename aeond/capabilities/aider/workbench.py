@@ -14,6 +14,7 @@ from anyio.abc import TaskGroup
 from pydantic import BaseModel
 
 from aeond.capabilities.aider.relay import ANSWER_TOKENS, Relay
+from aeond.capabilities.aider.worktrees import Chosen
 from aeond.capabilities.sandbox.cgroups import GroupHome
 from aeond.capabilities.sandbox.servers.process import ServerProgram, server_process
 from aeond.errors import ToolError
@@ -39,12 +40,14 @@ class Ended(BaseModel):
 
 
 class Done(BaseModel):
-    """The outcome of Aider and of the tests before and after it, and the files that differ. Untrusted."""
+    """The outcome of Aider and of the tests before and after it, the files that differ, and the names that they do not define any more.
+    Untrusted."""
 
     aider: Ended
     before: Ended | None
     after: Ended | None
     changed: list[str]
+    lost: list[str] = []
 
 
 class TerminalDone(BaseModel):
@@ -60,12 +63,11 @@ class TerminalDone(BaseModel):
 
 @frozen
 class Order:
-    """What Aider does in a folder: `files` it may change, `read` it sees. `test` is a command, empty for none."""
+    """What Aider does in a folder with which files. `test` is a command, empty for none."""
 
     folder: Path
     task: str
-    files: tuple[str, ...]
-    read: tuple[str, ...]
+    chosen: Chosen
     test: tuple[str, ...]
     seconds: float
 
@@ -87,13 +89,13 @@ class Workbench:
         self._groups = groups
         self._memory_bytes = memory_bytes
 
-    async def work(self, order: Order, llm: LLMAdapter, show: TextSink) -> tuple[Done, Sequence[str]]:
-        """The outcome, and why the model refused to answer, if it did. ToolError (reason SANDBOX_UNAVAILABLE,
-        SANDBOX_ENDED, AIDER_TIMEOUT)."""
+    async def work(self, order: Order, llm: LLMAdapter, show: TextSink) -> tuple[Done, Relay]:
+        """The outcome, and what the model answered or refused. ToolError (reason SANDBOX_UNAVAILABLE, SANDBOX_ENDED,
+        AIDER_TIMEOUT)."""
         relay = Relay(llm)
         async with self._process(order, WORK) as wire:
             await wire.send(self._fields(order, llm))
-            return await _watched(wire, relay, show), relay.refusals
+            return await _watched(wire, relay, show), relay
 
     async def work_at_terminal(
         self, order: Order, llm: LLMAdapter, terminal: Terminal
@@ -138,8 +140,9 @@ class Workbench:
             "folder": str(order.folder),
             "python": str(self._environment / "bin" / "python"),
             "task": order.task,
-            "files": order.files,
-            "read": order.read,
+            "files": order.chosen.files,
+            "read": order.chosen.read,
+            "tests": order.chosen.tests,
             "test": order.test,
             "test_line": shlex.join(order.test),
             "test_seconds": MAX_TEST_SECONDS,

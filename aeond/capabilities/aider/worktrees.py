@@ -15,13 +15,14 @@ from typing import Final
 
 from aeond.bound_folders import open_bound
 from aeond.capabilities.aider.proposals import FileProposal, proposed
-from aeond.capabilities.aider.tests_found import is_test
+from aeond.capabilities.aider.tests_found import is_code, is_test
 from aeond.capabilities.policy.protected_names import protected_name
 from aeond.capabilities.sandbox.workspace_archive import ParcelError, pack, unpack
 from aeond.capabilities.tools.files.file_state import NO_FILE, identity_of
 from aeond.domain.names import nearest
 from aeond.domain.tools import Workspace
 from aeond.errors import ToolError
+from aeond.frozen import frozen
 from aeond.thread_rights import acting_as
 
 MAX_CHANGED: Final = 64
@@ -188,20 +189,32 @@ def clear(parent: Path) -> None:
             shutil.rmtree(left)
 
 
-def context_files(tree: Worktree, task: str, test: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The files that the task is about, to change and to read: all of a small folder, else those that it names, else those
-    with the nearest names. Tests are only read where there is anything else."""
+@frozen
+class Chosen:
+    """The files that a task is about: to change, and to read only. Of `tests` the files are to be changed unless they fail."""
+
+    files: tuple[str, ...]
+    read: tuple[str, ...] = ()
+    tests: tuple[str, ...] = ()
+
+
+def context_files(tree: Worktree, task: str, test: Sequence[str]) -> Chosen:
+    """All files of a small folder, else those that the task names, else those with the nearest names. Beside source code, other files are only
+    read unless they are named; tests are apart where there is anything else."""
     texts = {name: content for name, content in tree.before.items() if b"\0" not in content}
     whole = sum(map(len, texts.values()))
+    said = " ".join((task, *test))
     if len(texts) <= MAX_SMALL_FILES and whole <= MAX_SMALL_BYTES:
-        chosen = sorted(texts)
+        found = sorted(texts)
     else:
-        said = " ".join((task, *test))
-        chosen = [name for name in sorted(texts) if _named(name, said)][:MAX_SMALL_FILES]
-        chosen = chosen or list(nearest(said, sorted(texts), NEAREST))
-    tests = tuple(name for name in chosen if is_test(name))
-    rest = tuple(name for name in chosen if name not in tests)
-    return (rest, tests) if rest else (tests, ())
+        found = [name for name in sorted(texts) if _named(name, said)][:MAX_SMALL_FILES]
+        found = found or list(nearest(said, sorted(texts), NEAREST))
+    tests = tuple(name for name in found if is_test(name))
+    rest = tuple(name for name in found if name not in tests)
+    if not rest:
+        return Chosen(tests)
+    files = tuple(name for name in rest if is_code(name) or _named(name, said)) or rest
+    return Chosen(files, tuple(name for name in rest if name not in files), tests)
 
 
 def _is_below(name: str) -> bool:

@@ -144,7 +144,7 @@ class Decider:
         pages_read = self._redirection.possible and bool(self.offers.page_steps(snapshot))
         if self._redirection.possible:
             offer = offer_in_view(snapshot, situation, offer)
-        fitting = await self._first_action.fitting_tool(snapshot, offer, grant)
+        fitting = await self._first_action.fitting_tool(snapshot, situation, offer, grant)
         rest = self.fitting.rest(snapshot) if offer.tool(fitting) is not None else None
         if rest:
             return success(going_on(snapshot, *rest))
@@ -152,7 +152,7 @@ class Decider:
             offer = offer.known
         elif rest is not None and not snapshot.steps_in(StepState.FAILED, StepState.INVALID):
             offer = offer.without(fitting)  # all its calls that the request needs were made
-        if (proposed := await self._proposed(snapshot, situation, offer, grant)) is not None:
+        if (proposed := await self._proposed(snapshot, situation, offer, fitting, grant)) is not None:
             return success(proposed)
         after = await self._after_change(snapshot, situation, offer, grant)
         if isinstance(after, ToolCall):
@@ -219,16 +219,20 @@ class Decider:
                 return decided.failed(ended(snapshot, NOT_DECIDED, issues=(issue,)))
 
     async def _proposed(
-        self, snapshot: RunSnapshot, situation: Situation, offer: Offer, grant: Grant
+        self, snapshot: RunSnapshot, situation: Situation, offer: Offer, fitting: str, grant: Grant
     ) -> Judgement | None:
-        """How the run goes on where the last step only proposes the change that was ordered."""
+        """How the run goes on where the last step only proposes the change that was ordered: by the whole request if it is of the tool
+        `fitting` it, else by its subject."""
         follows = self.offers.following(snapshot, offer) if self._redirection.possible else None
-        if follows is None or (await self.subjects.of(self.llm, snapshot, situation, grant)).wants_no_change:
+        if follows is None:
+            return None
+        call = executed(snapshot)[-1].step.tool_call
+        fits = call is not None and call.tool == fitting
+        if not fits and (await self.subjects.of(self.llm, snapshot, situation, grant)).wants_no_change:
             return None
         if isinstance(follows, ToolCall):
             return going_on(snapshot, follows)
-        reply = await self._results.of(snapshot, situation, executed(snapshot), grant)
-        return ended(snapshot, CANNOT, "\n".join(filter(None, (reply.replace(NOT_SHOWN, ""), follows))))
+        return ended(snapshot, CANNOT, follows)
 
     async def _after_change(
         self, snapshot: RunSnapshot, situation: Situation, offer: Offer, grant: Grant

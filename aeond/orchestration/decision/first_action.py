@@ -30,7 +30,7 @@ from aeond.orchestration.prompts.fitting_prompts import NONE
 from aeond.ports import LLMAdapter, TextSink
 
 MAX_FOLDER_FILES: Final = 12  # that are all read for one request
-_CALLS_OF_FITTING: Final = 6  # two questions for a tool, three about the request, and a decision
+_CALLS_OF_FITTING: Final = 7  # three questions for a tool, three about the request, and a decision
 
 
 def is_unrestricted(run: RunSnapshot) -> bool:
@@ -88,7 +88,7 @@ class FirstAction:
         if pages := await self.page_calls(snapshot, situation, offer, grant):
             return success(CallTool(pages[0]))
         offer = offer_in_view(snapshot, situation, offer)
-        fitting = await self.fitting_tool(snapshot, offer, grant)
+        fitting = await self.fitting_tool(snapshot, situation, offer, grant)
         if (tool := offer.tool(fitting)) is not None:
             validator = self.action.composer.validator
             call = await self.fitting.first_call(
@@ -202,11 +202,13 @@ class FirstAction:
         needed = await self._subjects.needs_all(self._llm, snapshot, folder, files, grant)
         return calls if needed else ()
 
-    async def fitting_tool(self, snapshot: RunSnapshot, offer: Offer, grant: Grant) -> str:
+    async def fitting_tool(
+        self, snapshot: RunSnapshot, situation: Situation, offer: Offer, grant: Grant
+    ) -> str:
         """The tool of another author that fits, NONE if none does; "" where there are none, or the run was given its tools."""
         asks = offer.has_others and self._redirection.possible and is_unrestricted(snapshot)
         enough = grant.left.llm_calls >= _CALLS_OF_FITTING
-        return await self.fitting.of(self._llm, snapshot, offer, grant) if asks and enough else ""
+        return await self.fitting.of(self._llm, snapshot, situation, offer, grant) if asks and enough else ""
 
 
 def _address_of(step: StepSnapshot) -> str:

@@ -97,7 +97,9 @@ class Offers:
         if not isinstance(proposed, Mapping) or not self.proposes(steps[-1].step.tool_call):
             return None
         if proposed.get("ready") is False:
-            return str(proposed.get("note", ""))
+            return "\n".join(
+                filter(None, (str(proposed.get("explanation", "")), str(proposed.get("note", ""))))
+            )
         spec = self._spec(steps[-1].step.tool_call)
         maker = offer.tool(spec.followed_by) if spec else None
         needed = required_of(maker.input_schema) if maker else ()

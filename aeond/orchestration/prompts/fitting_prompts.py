@@ -77,6 +77,27 @@ _EXACT: Final = (
     ("invoice_create", "what does a good invoice look like?", NO),
 )
 
+_CODE_RULES: Final = """\
+A person who has a folder with a program writes to an assistant. Say yes if the source code of the program is to be changed: an error in it \
+repaired, a failing test made to pass, something added to it or written differently. Say no if nothing is to be changed, if only something is \
+asked or run, or if other files are to be changed: notes, lists, tables, letters, settings."""
+_CODE: Final = (
+    ("the alarm goes off twice a day, once is meant. Please put that right.", YES),
+    ("put varnish on the to-do list", NO),
+    ("what does parse_tides return?", NO),
+    ("Die Einheit Knoten fehlt noch im Umrechner, bau sie ein", YES),
+    ("set the volume in player.ini to 40", NO),
+    ("test_moon fails, why? make it work", YES),
+    ("who wrote La Mer", NO),
+    ("qué pruebas fallan", NO),
+    ("la fonction trier oublie le dernier élément, corrige ça et dis-moi pourquoi", YES),
+    ("commit that as 'tides'", NO),
+    ("let the log have timestamps", YES),
+    ("by the way the gate code is 9021 now", NO),
+    ("wytłumacz, co robi plik ports.py", NO),
+    ("zrób z tego klasę", YES),
+)
+
 MAX_DESCRIPTION_CHARS: Final = 400
 _ARGUMENTS_RULES: Final = """\
 Write the arguments of the tool's calls as a JSON list, from what a person asks for: an object for each call that is needed, mostly \
@@ -166,6 +187,10 @@ EXACT: Final = Question(
     yes_or_no,
 )
 """Asks whether a tool does just what a request wants, by the tool as a line and the request: YES or NO."""
+
+
+CODE: Final = Question(_CODE_RULES, "{}", _CODE, yes_or_no)
+"""Asks whether a request wants source code changed: YES or NO."""
 
 
 def arguments_messages(spec: ToolSpec, run: RunSnapshot, situation: Situation) -> tuple[Message, ...]:

@@ -16,7 +16,7 @@ from tests.eval.verdicts import OnVerdict, Terms, Verdict
 
 HANDS: Final = (
     *("run_command", "run_python", "read_document", "git_status", "git_diff", "git_commit"),
-    "fetch_url",
+    *("fetch_url", "aider", "apply_changes"),
 )
 LEAST_RUN_SECONDS: Final = 1_800.0  # on a busy machine a run is slow, and not wrong
 

@@ -10,6 +10,8 @@ from typing import Any, Final
 from aeond.capabilities.aider.inside.repository import USUAL
 
 MODEL: Final = "openai/aeond"
+EXAMPLES: Final = ("path/to/filename.js", "show_greeting.py")
+"""The files in Aider's own prompts, which small models return as well."""
 INPUTS: Final = "input"
 """The file below HOME in which Aider notes what the user typed."""
 _ALWAYS: Final = (
@@ -17,6 +19,7 @@ _ALWAYS: Final = (
     *("--no-gitignore", "--no-detect-urls", "--no-dirty-commits", "--no-auto-lint"),
     *("--no-suggest-shell-commands", "--no-restore-chat-history", "--disable-playwright"),
     *("--map-tokens", "0", "--edit-format", "whole"),
+    *("--chat-language", "The user's own language"),
 )
 ALONE: Final = ("--yes-always", "--no-stream", "--no-pretty", "--no-fancy-input", "--no-auto-commits")
 """For work without a user, who would answer its questions."""
@@ -24,8 +27,15 @@ WITH_USER: Final = ("--stream", "--auto-commits", "--no-attribute-author", "--no
 """At a terminal: commits are what Aider can take back with /undo."""
 
 
-def argv(order: Any, mode: Sequence[str], message: str) -> Sequence[str]:
-    """The command, after its files are written to HOME. With a message Aider works on that alone, then ends."""
+def with_tests(order: Any, *, failing: bool) -> Mapping[str, Any]:
+    """The order with its tests among the files to read, or, unless they fail, to change: what fails is right."""
+    kind = "read" if failing else "files"
+    return {**order, kind: [*order[kind], *order["tests"]]}
+
+
+def argv(order: Any, mode: Sequence[str], message: str, temperature: float = 0.0) -> Sequence[str]:
+    """The command, after its files are written to HOME. With a message Aider works on that alone, then ends; without one the test runs after each
+    edit."""
     home = Path(os.environ["HOME"])
     streaming = "--stream" in mode
     settings = [
@@ -34,6 +44,7 @@ def argv(order: Any, mode: Sequence[str], message: str) -> Sequence[str]:
             "edit_format": "whole",
             "weak_model_name": MODEL,
             "use_repo_map": False,
+            "use_temperature": temperature,
             "streaming": streaming,
         }
     ]
@@ -55,7 +66,7 @@ def argv(order: Any, mode: Sequence[str], message: str) -> Sequence[str]:
     }
     for name, text in texts.items():
         (home / f"aeond.{name}").write_text(text, encoding="utf-8")
-    testing = ["--auto-test", "--test-cmd", order["test_line"]] if order["test"] else []
+    testing = ["--auto-test", "--test-cmd", order["test_line"]] if order["test"] and not message else []
     return [
         *(order["python"], "-I", "-m", "aider", *_ALWAYS, *mode, *testing),
         *("--model", MODEL, "--model-settings-file", f"{home}/aeond.settings"),

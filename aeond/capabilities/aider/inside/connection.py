@@ -10,6 +10,7 @@ from queue import SimpleQueue
 from typing import Any, Final
 
 MAX_BODY_BYTES: Final = 4 << 20
+OK: Final = 200
 
 ShowPiece = Callable[[str], None]
 
@@ -18,7 +19,7 @@ class Connection:
     """The connection to the daemon: messages as lines of JSON. One question is asked at a time.
 
     `obey` receives the messages that are no answers, in a thread of its own. If the daemon closes the connection, the
-    process ends.
+    process ends. `refused` is true once a question was not answered.
     """
 
     def __init__(self, wire: socket.socket, obey: Callable[[Any], None] = lambda _message: None) -> None:
@@ -28,6 +29,7 @@ class Connection:
         self._answers: SimpleQueue[Any] = SimpleQueue()
         self._asking = threading.Lock()
         self._sending = threading.Lock()
+        self.refused = False
 
     def order(self) -> Any:
         """The first message. Afterwards all others are read in the background."""
@@ -58,6 +60,7 @@ class Connection:
                     case answer:
                         if stopped is not None:
                             raise stopped
+                        self.refused = self.refused or answer["status"] != OK
                         return answer["status"], answer["body"]
 
     def _read(self) -> None:
@@ -113,10 +116,10 @@ def serve(connection: Connection) -> int:
                 self.wfile.write(f"data: {event}\n\n".encode())
 
             status, answer = connection.ask(body, lambda text: send(_chunk({"content": text}, None)))
-            if status != 200 and not begun:
+            if status != OK and not begun:
                 self._whole(status, answer)
                 return
-            if status == 200:
+            if status == OK:
                 send(_chunk({}, answer["choices"][0]["finish_reason"], answer["usage"]))
                 send("[DONE]")
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import Any, Final
 
-from aeond.capabilities.aider.inside.aider_program import INPUTS, WITH_USER, argv, environment
+from aeond.capabilities.aider.inside.aider_program import INPUTS, WITH_USER, argv, environment, with_tests
 from aeond.capabilities.aider.inside.connection import Connection, serve
 from aeond.capabilities.aider.inside.repository import Worktree
 from aeond.capabilities.aider.inside.work import tested, wire
@@ -130,7 +130,7 @@ def work(order: Any, connection: Connection, screen: Screen) -> Mapping[str, Any
     if order["task"]:
         screen.type(f"{PASTE[0]}{order['task']}{PASTE[1]}\r".encode())
     usual = {**environment(serve(connection)), "TERM": terminal["kind"]}
-    code = screen.run([*argv(order, WITH_USER, "")], folder, usual, connection)
+    code = screen.run([*argv(with_tests(order, failing=True), WITH_USER, "")], folder, usual, connection)
     changed = worktree.changed()
     after = tested(test, folder, order["test_seconds"]) if test and changed else None
     return {

@@ -6,6 +6,7 @@ file is read again and the answer given from there: ADR 0120. Of a question with
 my bonus.") what is asked is answered first, and the order is then decided about as a request of its own, below both: ADR 0117 has the reasons.
 """
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
@@ -53,9 +54,8 @@ class AfterChange:
         if last is None or any(step.state is not StepState.SUCCEEDED for step in steps[last:]):
             return ""
         change, looks = steps[last], steps[last + 1 :]
-        proposals = [
-            step for step in steps[max(0, last - 1) : last] if self.offers.proposes(step.step.tool_call)
-        ]
+        if last and self.offers.proposes(steps[last - 1].step.tool_call):
+            return _of_proposal(run, steps[last - 1], change)
         reported = report(change.output)
         if not 0 < len(reported) <= _MAX_REPORT_CHARS or not all(map(self._looks, looks)):
             return ""
@@ -65,9 +65,9 @@ class AfterChange:
             return reported
         if not await self.subjects.wants_answer_too(self.llm, run, grant):
             return reported if not looks and await _is_for_one(self.llm, run, grant) else ""
-        if not looks and not proposals and (reading := _read_again(change, offer)):
+        if not looks and (reading := _read_again(change, offer)):
             return reading
-        reply = await self.results.besides(run, situation, reported, [*proposals, *looks], grant)
+        reply = await self.results.besides(run, situation, reported, looks, grant)
         return "\n".join(filter(None, (reported, reply)))
 
     def _changes(self, step: StepSnapshot) -> bool:
@@ -75,6 +75,14 @@ class AfterChange:
 
     def _looks(self, step: StepSnapshot) -> bool:
         return self.offers.looks(step.step.tool_call)
+
+
+def _of_proposal(run: RunSnapshot, proposal: StepSnapshot, change: StepSnapshot) -> str:
+    """What the author of a proposal that was made says about it, and the files that it changed."""
+    said = proposal.output.get("explanation") if isinstance(proposal.output, Mapping) else ""
+    made = change.step.tool_call.arguments.values() if change.step.tool_call else ()
+    done = [f"{one.target}: {one.kind.rpartition('.')[2]}" for one in run.effects if one.target not in made]
+    return "\n".join(filter(None, (str(said or ""), *done)))
 
 
 async def _is_for_one(llm: LLMAdapter, run: RunSnapshot, grant: Grant) -> bool:

@@ -5,6 +5,7 @@ from its own knowledge, or refuses. ADR 0110 has the measurements.
 """
 
 from collections.abc import Sequence
+from fnmatch import fnmatchcase
 from typing import Final
 
 from aeond.domain.llm import LLMRequest
@@ -18,7 +19,13 @@ from aeond.orchestration.decision.forms.schema import decision_arguments
 from aeond.orchestration.decision.interfaces import Offer
 from aeond.orchestration.last_runs import LastRuns
 from aeond.orchestration.prompts.decision_prompts import YES, begun, tool_form
-from aeond.orchestration.prompts.fitting_prompts import EXACT, NONE, arguments_messages, fitting_messages
+from aeond.orchestration.prompts.fitting_prompts import (
+    CODE,
+    EXACT,
+    NONE,
+    arguments_messages,
+    fitting_messages,
+)
 from aeond.orchestration.repair.strict_json import read_json
 from aeond.ports import LLMAdapter, Validator
 from aeond.schemas.parts import as_object, is_list
@@ -30,6 +37,7 @@ SECONDS: Final = 300.0
 # Log-odds of NONE against all names, and of YES against NO, chosen on questions of the function calling leaderboard and of strangers.
 _NONE_FROM: Final = -2.5
 _EXACT_FROM: Final = 1.0
+_CODE_FROM: Final = 0.5  # log-odds of YES against NO, on requests of our own
 
 
 class FittingTools:
@@ -41,12 +49,14 @@ class FittingTools:
             LastRuns()
         )  # calls still to be made, by the same
 
-    async def of(self, llm: LLMAdapter, run: RunSnapshot, offer: Offer, grant: Grant) -> str:
-        """The name of the offered tool of another author that fits the run's request, for two calls of the grant if it is not known yet;
+    async def of(
+        self, llm: LLMAdapter, run: RunSnapshot, situation: Situation, offer: Offer, grant: Grant
+    ) -> str:
+        """The name of the offered tool of another author that fits the run's request, for three calls of the grant if it is not known yet;
         NONE if most likely none does, "" if the model says neither."""
         key = (run.run_id, run.text)
         known = self._known.get(key)
-        if known is None and (known := await _fitting(llm, run, offer, grant)) is not None:
+        if known is None and (known := await _fitting(llm, run, situation, offer, grant)) is not None:
             self._known[key] = known
         return known or ""
 
@@ -60,13 +70,14 @@ class FittingTools:
         spec: ToolSpec,
         grant: Grant,
     ) -> ToolCall | None:
-        """The first of the calls of the tool that the request needs, for one call of the grant; None if the model writes none that the tool
-        takes. The others are kept for `rest`."""
-        calls = [
-            call
-            for call in await _calls(llm, run, situation, offer, spec, grant)
-            if not validator.validate_tool_call(call, spec)
-        ]
+        """The first of the calls of the tool that the request needs, for one call of the grant, or with the request itself for none; None if
+        the model writes none that the tool takes. The others are kept for `rest`."""
+        written = (
+            [ToolCall(spec.name, {spec.request_argument: run.text})]
+            if spec.request_argument
+            else await _calls(llm, run, situation, offer, spec, grant)
+        )
+        calls = [call for call in written if not validator.validate_tool_call(call, spec)]
         if not calls:
             return None
         self._rest[run.run_id, run.text] = tuple(calls[1:])
@@ -102,8 +113,16 @@ async def _calls(
     return calls[:MAX_CALLS]
 
 
-async def _fitting(llm: LLMAdapter, run: RunSnapshot, offer: Offer, grant: Grant) -> str | None:
+async def _fitting(
+    llm: LLMAdapter, run: RunSnapshot, situation: Situation, offer: Offer, grant: Grant
+) -> str | None:
     """What `FittingTools.of` returns; None where the model failed, which is asked again."""
+    if (programmer := _programmer(situation, offer)) is not None:
+        if await odds_of(YES, CODE, llm, grant, run.text) >= _CODE_FROM:
+            return programmer.name
+        offer = offer.without(programmer.name)
+    if not offer.has_others:
+        return NONE
     others = offer.others.tools
     names = [spec.name for spec in others]
     request = LLMRequest(
@@ -120,6 +139,19 @@ async def _fitting(llm: LLMAdapter, run: RunSnapshot, offer: Offer, grant: Grant
     name = answered.text.strip().partition("(")[0]
     tool = offer.tool(name) if name in names else None
     return "" if tool is None else name if await _is_exact(llm, run, tool, grant) else NONE
+
+
+def _programmer(situation: Situation, offer: Offer) -> ToolSpec | None:
+    """The tool that changes source code, if such files are there: by its name alone a small model does not find it."""
+    names = {path.rpartition("/")[2] for path, _ in (*situation.files, *situation.lines)}
+    return next(
+        (
+            spec
+            for spec in offer.others.tools
+            if any(fnmatchcase(name, pattern) for name in names for pattern in spec.source_code)
+        ),
+        None,
+    )
 
 
 async def _is_exact(llm: LLMAdapter, run: RunSnapshot, tool: ToolSpec, grant: Grant) -> bool:

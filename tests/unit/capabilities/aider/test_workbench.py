@@ -7,7 +7,9 @@ import anyio
 import pytest
 
 from aeond.capabilities.aider import workbench
+from aeond.capabilities.aider.inside.work import MAX_ATTEMPTS
 from aeond.capabilities.aider.workbench import Order, Workbench
+from aeond.capabilities.aider.worktrees import Chosen
 from aeond.capabilities.llm.adapters.scripted import Script, ScriptedLLM
 from aeond.errors import ToolError
 from tests.support.aider import stand_in
@@ -23,7 +25,7 @@ def bench(folder: Path, program: str) -> tuple[Workbench, Order]:
     copy = folder / "copy"
     copy.mkdir()
     (copy / "a.py").write_text("1\n", encoding="utf-8")
-    return Workbench(environment, [], None, 1 << 30), Order(copy, "task", ("a.py",), (), (), 300.0)
+    return Workbench(environment, [], None, 1 << 30), Order(copy, "task", Chosen(("a.py",)), (), 300.0)
 
 
 LLM = ScriptedLLM(Script())
@@ -36,9 +38,59 @@ async def test_the_outcome_and_its_files_are_returned(tmp_path: Path) -> None:
         "echo said; echo 2 > a.py; touch b.py .aider.x; mkdir __pycache__; touch __pycache__/c; exit 3",
     )
     shown: list[str] = []
-    done, refusals = await one.work(order, LLM, shown.append)
+    done, said = await one.work(order, LLM, shown.append)
     assert (done.aider.exit_code, done.aider.output, done.changed) == (3, "said\n", ["a.py", "b.py"])
-    assert ("".join(shown), list(refusals), done.before) == ("said\n", [], None)
+    assert ("".join(shown), said.refusals, done.before) == ("said\n", [], None)
+
+
+NUMBER = 'echo >> "$HOME/attempts"; n=$(wc -l < "$HOME/attempts")'
+"""A line that counts the attempts in a shell script: HOME outlasts them."""
+
+
+async def test_attempts_go_on_until_the_test_succeeds(tmp_path: Path) -> None:
+    """Each attempt begins with the files as they were, and the first one after which the test succeeds is the last."""
+    one, order = bench(tmp_path, f'{NUMBER}; cat a.py >> "$HOME/seen"; echo $n > a.py; cp "$HOME/seen" seen')
+    done, _ = await one.work(replace(order, test=("grep", "-q", "3", "a.py")), LLM, lambda _text: None)
+    assert done.before is not None
+    assert done.after is not None
+    assert (done.before.exit_code, done.after.exit_code) == (1, 0)
+    assert (order.folder / "seen").read_text("utf-8") == "1\n" * 3
+
+
+async def test_attempts_are_counted(tmp_path: Path) -> None:
+    """A test that never succeeds ends the attempts after so many, with the last one as the outcome."""
+    one, order = bench(tmp_path, f"{NUMBER}; echo $n > a.py")
+    done, _ = await one.work(replace(order, test=("false",)), LLM, lambda _text: None)
+    assert done.after is not None
+    assert (done.after.exit_code, done.changed) == (1, ["a.py"])
+    assert (order.folder / "a.py").read_text("utf-8") == f"{MAX_ATTEMPTS}\n"
+
+
+async def test_what_nobody_asked_to_lose_is_another_attempt(tmp_path: Path) -> None:
+    """An attempt that leaves out a function is not the last; if all do, the outcome names what they lost, but for what the task has."""
+    one, order = bench(
+        tmp_path, f"{NUMBER}; [ $n -gt 1 ] || echo 'x = 1' > a.py; [ $n = 1 ] || echo 'def kept(): 2' > a.py"
+    )
+    (order.folder / "a.py").write_text("def kept(): 1\n", encoding="utf-8")
+    done, _ = await one.work(order, LLM, lambda _text: None)
+    assert (done.lost, (order.folder / "a.py").read_text("utf-8")) == ([], "def kept(): 2\n")
+    (tmp_path / "other").mkdir()
+    one, order = bench(tmp_path / "other", "echo 'x = 1' > a.py")
+    (order.folder / "a.py").write_text("def kept(): 1\ndef gone(): 2\n", encoding="utf-8")
+    done, _ = await one.work(replace(order, task="Remove gone"), LLM, lambda _text: None)
+    assert done.lost == ["kept"]
+
+
+async def test_files_to_read_are_not_changed(tmp_path: Path) -> None:
+    """Changes of files that are only to be read are taken back, as are tests that fail, and files of Aider's own examples."""
+    one, order = bench(tmp_path, "for f in a.py b.md test_a.py show_greeting.py; do echo 2 > $f; done")
+    for name in ("b.md", "test_a.py"):
+        (order.folder / name).write_text("1\n", encoding="utf-8")
+    chosen = Chosen(("a.py",), ("b.md",), ("test_a.py",))
+    done, _ = await one.work(
+        replace(order, chosen=chosen, test=("grep", "-q", "2", "a.py")), LLM, lambda _text: None
+    )
+    assert done.changed == ["a.py"]
 
 
 async def test_aider_is_stopped_when_its_time_is_up(tmp_path: Path) -> None:

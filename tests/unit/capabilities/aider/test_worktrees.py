@@ -15,6 +15,7 @@ from aeond.capabilities.aider.worktrees import (
     REPLACED,
     TOO_LARGE,
     TOO_MANY,
+    Chosen,
     Worktree,
     clear,
     context_files,
@@ -138,19 +139,30 @@ def test_changes_are_bounded(tmp_path: Path) -> None:
 
 
 def test_files_are_found_for_a_task(tmp_path: Path) -> None:
-    """Of a small folder all files are used, else those that the task names, else the nearest; tests are only read."""
+    """Of a small folder all files are used, else those that the task names, else the nearest; tests are apart."""
     tree = Worktree(write(tmp_path, calc="1", test_calc="2"))
-    assert context_files(tree, "Fix it", ()) == (("calc.py",), ("test_calc.py",))
+    assert context_files(tree, "Fix it", ()) == Chosen(("calc.py",), tests=("test_calc.py",))
     write(tmp_path, **{f"other{number}": "x" for number in range(9)})
     tree = Worktree(tmp_path)
-    assert context_files(tree, "Fix calc.py", ()) == (("calc.py",), ())
-    assert context_files(tree, "Fix calc", ("python3", "test_calc.py")) == (("calc.py",), ("test_calc.py",))
-    assert len(context_files(tree, "?", ())[0]) == 3
+    assert context_files(tree, "Fix calc.py", ()) == Chosen(("calc.py",))
+    assert context_files(tree, "Fix calc", ("python3", "test_calc.py")) == Chosen(
+        ("calc.py",), tests=("test_calc.py",)
+    )
+    assert len(context_files(tree, "?", ()).files) == 3
+
+
+def test_other_files_than_source_code_are_only_read(tmp_path: Path) -> None:
+    """Beside source code a file of another kind is changed only if the task names it, and where there is no source code all are."""
+    (tmp_path / "README.md").write_text("# It", encoding="utf-8")
+    assert context_files(Worktree(tmp_path), "Fix it", ()) == Chosen(("README.md",))
+    tree = Worktree(write(tmp_path, calc="1"))
+    assert context_files(tree, "Fix it", ()) == Chosen(("calc.py",), ("README.md",))
+    assert context_files(tree, "Fix it, and say so in README.md", ()) == Chosen(("README.md", "calc.py"))
 
 
 def test_tests_may_be_changed_where_there_is_nothing_else(tmp_path: Path) -> None:
     """A folder of tests alone is changed."""
-    assert context_files(Worktree(write(tmp_path, test_calc="2")), "Fix it", ()) == (("test_calc.py",), ())
+    assert context_files(Worktree(write(tmp_path, test_calc="2")), "Fix it", ()) == Chosen(("test_calc.py",))
 
 
 def test_copies_of_a_killed_daemon_are_removed(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import pytest
 from aeond.capabilities.llm.adapters.scripted import Rule, ScriptedLLM
 from aeond.capabilities.tools.registry import Registry
 from aeond.domain.plans.steps import StepSnapshot
-from aeond.domain.tools import Effect, Recovery, ToolCall
+from aeond.domain.tools import Effect, RecordedEffect, Recovery, ToolCall
 from aeond.domain.values import JsonValue
 from aeond.orchestration.interfaces import Judgement
 from tests.support.deciders import INTENT, IS_WANTED, Composing, WholeTool, decider_of, words
@@ -128,30 +128,22 @@ def proposed(**more: JsonValue) -> StepSnapshot:
 
 
 async def after_proposal(
-    *steps: StepSnapshot, said: str = "do", heard: Mapping[str, float] = ASKS
-) -> tuple[list[ToolCall | None], str, ScriptedLLM]:
+    *steps: StepSnapshot, said: str = "do", effects: tuple[RecordedEffect, ...] = ()
+) -> tuple[list[ToolCall | None], str]:
     """The calls that follow, and the answer, where the request is most likely an order, or a question."""
     rules = (
-        Rule(contains=IS_WANTED, text="both", likely=dict(heard)),
+        Rule(contains=IS_WANTED, text="both", likely=dict(ASKS)),
         Rule(contains="Say in one word what a request", text=said, likely={said: -0.1}),
-        Rule(
-            contains=INTENT,
-            text="edit" if said == "do" else "ask",
-            likely=words(**{"edit" if said == "do" else "ask": 0.99}),
-        ),
+        Rule(contains=INTENT, text="?", likely=words(edit=0.99) if said == "do" else words(ask=0.99)),
         Rule(contains="from what is shown above it", text="It was red."),
         Rule.model_validate({"json": {"answer": "From the decision."}}),
     )
     tools = Registry()
     for one in (LOOK, PROPOSE, APPLY):
         tools.register(WholeTool(one))
-    subject, llm = decider_of(rules, tools)
-    found = (await subject.evaluate(after_pass(1, *steps), grant(10))).value
-    return (
-        [action.step.tool_call for action in found.actions if action.step],
-        found.evaluation.final_output,
-        llm,
-    )
+    run = replace(after_pass(1, *steps), effects=effects)
+    found = (await decider_of(rules, tools)[0].evaluate(run, grant(10))).value
+    return [action.step.tool_call for action in found.actions if action.step], found.evaluation.final_output
 
 
 async def test_a_proposal_that_is_ready_is_made() -> None:
@@ -159,23 +151,25 @@ async def test_a_proposal_that_is_ready_is_made() -> None:
     made = [ToolCall("apply", {"proposal": DIGEST})]
     assert (await after_proposal(proposed()))[0] == made
     assert (await after_proposal(proposed(ready=True)))[0] == made
-    assert (await after_proposal(proposed(), said="files"))[:2] == ([], "It was red.")
+    assert (await after_proposal(proposed(), said="files")) == ([], "It was red.")
 
 
 async def test_a_proposal_that_is_not_ready_is_only_told() -> None:
-    """What a person should look at first is not made; the answer comes from it."""
-    followed, answered, _ = await after_proposal(proposed(ready=False, note="the test fails"))
-    assert (followed, answered) == ([], "It was red.\nthe test fails")
+    """What a person should look at first is not made; the answer is what is said about it."""
+    followed, answered = await after_proposal(
+        proposed(ready=False, explanation="It is blue.", note="It fails.")
+    )
+    assert (followed, answered) == ([], "It is blue.\nIt fails.")
 
 
-async def test_the_answer_after_a_proposal_was_made_has_it_in_view() -> None:
-    """What the request asks for besides the change is answered from the proposal."""
+async def test_the_answer_after_a_proposal_was_made_is_its_explanation() -> None:
+    """What was said about the change is the answer, with the files that the run changed."""
     done = replace(
         ran(calls("s2", "apply", proposal=DIGEST), output="a.py: blue"), recovery=Recovery.RECONCILE
     )
-    followed, answered, llm = await after_proposal(proposed(), done)
-    assert (followed, answered) == ([], "a.py: blue\nIt was red.")
-    assert "-red\n+blue" in str(llm.requests[-1].messages[-1].content)
+    effects = (RecordedEffect("changes.proposed", DIGEST), RecordedEffect("file.changed", "a.py"))
+    followed, answered = await after_proposal(proposed(explanation="It was red."), done, effects=effects)
+    assert (followed, answered) == ([], "It was red.\na.py: changed")
 
 
 async def test_an_answer_that_is_not_shown_is_left_out() -> None:

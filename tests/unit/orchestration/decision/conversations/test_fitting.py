@@ -1,5 +1,6 @@
 """Which tool of another author fits a request."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 import pytest
@@ -8,16 +9,17 @@ from aeond.capabilities.llm.adapters.scripted import Rule
 from aeond.capabilities.tools.registry import Registry
 from aeond.domain.runs.run import Answer
 from aeond.domain.runs.situations import Situation
-from aeond.domain.tools import ToolCall
+from aeond.domain.tools import Effect, ToolCall
 from aeond.orchestration.interfaces import discard_text
 from aeond.orchestration.last_runs import MAX_RUNS
 from tests.support.deciders import ARGUMENTS, EXACT, FITTING, Composing, WholeTool, decider_of
 from tests.support.judging import after_pass, ran
-from tests.support.strategy import LOOK, calls, grant, run_of
+from tests.support.strategy import LOOK, TEXT, calls, grant, run_of, spec
 
 TIDES = replace(LOOK, name="tides")
 NEAR = Situation(files=(("a.txt", "Ida"),), nearest=("a.txt",))
 READ, ASKED = ToolCall("look", {"path": "a.txt"}), ToolCall("tides", {"path": "Kiel"})
+CODE = "source code of the program is to be changed"
 ASKED_ABOUT_FILES = Rule(
     contains="Say in one word what a request", text="?", likely={"files": -0.1, "do": -3.0}
 )
@@ -59,6 +61,35 @@ async def test_a_tool_that_fits_is_called(rule: Rule, exact: Rule, call: ToolCal
     assert asked == "Tools:\ntides(path, depth?): The look tool.\nRequest: Who?"
 
 
+MEND = replace(
+    spec("mend", {"task": TEXT}, ("task",), Effect.EXEC_CONTAINED),
+    source_code=("*.py",),
+    request_argument="task",
+)
+
+
+@pytest.mark.parametrize(
+    ("odds", "file", "call"),
+    [
+        ({"yes": -0.1, "no": -2.5}, "src/a.py", ToolCall("mend", {"task": "Who?"})),
+        ({"yes": -0.9, "no": -0.6}, "src/a.py", READ),
+        ({"yes": -0.1, "no": -2.5}, "a.pyc", READ),
+    ],
+)
+async def test_a_change_of_source_code_goes_to_its_tool(
+    odds: Mapping[str, float], file: str, call: ToolCall
+) -> None:
+    """Where there is source code, a request that wants it changed goes to the tool for it in the person's words; any other is decided without
+    that tool."""
+    rules = (Rule(contains=CODE, text="yes", likely=dict(odds)), named("none", none=-0.1), ASKED_ABOUT_FILES)
+    registry = Registry()
+    for one in (replace(LOOK, candidates=("path",)), MEND):
+        registry.register(WholeTool(one))
+    situation = replace(NEAR, files=((file, "x = 1"), *NEAR.files))
+    decider, _ = decider_of(rules, registry, situation, Composing({}, ("a.txt",)))
+    assert (await decider.choose(run_of(request="Who?"), grant(10), discard_text)).value.tool_call == call
+
+
 async def test_it_is_asked_once_in_a_run() -> None:
     """The judgement after a step does not ask again, and offers no tool that does not fit."""
     rules = (
@@ -79,9 +110,9 @@ async def test_runs_are_forgotten() -> None:
     """The answers are kept for the last runs; where the budget was spent there is none, and it is asked again."""
     decider, llm = decider_of((named("none", none=-0.1),), tools())
     offer = await decider.offers.first(run_of(), Situation())
-    assert await decider.fitting.of(llm, run_of(), offer, grant(0)) == ""
+    assert await decider.fitting.of(llm, run_of(), Situation(), offer, grant(0)) == ""
     for number in (*range(MAX_RUNS + 1), 0):
-        await decider.fitting.of(llm, replace(run_of(), run_id=f"run {number}"), offer, grant(2))
+        await decider.fitting.of(llm, replace(run_of(), run_id=f"run {number}"), Situation(), offer, grant(2))
     assert len(llm.requests) == MAX_RUNS + 2
 
 

@@ -30,7 +30,12 @@ NUMBERS = {
     TYPE.TYPE_INT32: ("int", "0"),
     TYPE.TYPE_INT64: ("int", "0"),
 }
-SCALARS = {**NUMBERS, TYPE.TYPE_BOOL: ("bool", "False"), TYPE.TYPE_STRING: ("str", '""')}
+SCALARS = {
+    **NUMBERS,
+    TYPE.TYPE_BOOL: ("bool", "False"),
+    TYPE.TYPE_STRING: ("str", '""'),
+    TYPE.TYPE_ENUM: ("str", '""'),
+}
 
 # The rules of the records by package, module and name.
 Packages = dict[str, dict[str, dict[str, dict[str, Any]]]]
@@ -51,22 +56,17 @@ class Record:
 
     @property
     def path(self) -> str:
-        """The record as readers name it: they import the modules of records, and the package of events."""
+        """The record as the table of places names it, by the modules of records and the package of events."""
         return f"{self.module if self.package == 'records' else self.package}.{self.name}"
-
-    @property
-    def reader(self) -> str:
-        return re.sub(r"(?<!^)(?=[A-Z])", "_", self.name).lower()
 
 
 @dataclass(frozen=True)
 class Field:
-    """A field of a record: its type, its default ("" for none), and the expression that reads it."""
+    """A field of a record: its type and its default ("" for none)."""
 
     name: str
     type: str
     default: str
-    reader: str
     comment: str
 
 
@@ -121,7 +121,7 @@ class Contract:
 
 
 class Shapes:
-    """The records with their fields: names, types, defaults, and the expressions that read them."""
+    """The records with their fields: names, types and defaults."""
 
     def __init__(self, found: FileDescriptorSet) -> None:
         self.contract = Contract(found)
@@ -147,11 +147,9 @@ class Shapes:
                     found[place] = self.field(message, place, path, rules)
             if field.name not in moved and field.name not in rules.get("hide", ()) and short not in paths:
                 found[short] = self.field(message, short, field.name, rules)
-        for place, (kind, default, reader) in rules.get("read", {}).items():
+        for place, (kind, default, _) in rules.get("read", {}).items():
             comment = found[place].comment if place in found else ""
-            found[place] = Field(
-                place, kind, "" if place in rules.get("required", ()) else default, reader, comment
-            )
+            found[place] = Field(place, kind, "" if place in rules.get("required", ()) else default, comment)
         first = [*rules.get("required", ()), *rules.get("order", ())]
         if unknown := set(first) - set(found):
             raise SystemExit(f"client.toml: {record.name} has no field {', '.join(sorted(unknown))}")
@@ -160,62 +158,53 @@ class Shapes:
     def field(self, message: str, name: str, path: str, rules: dict[str, Any]) -> Field:
         owner, field = self.contract.find(message, path)
         required = name in rules.get("required", ())
-        kind, default, reader = self.shape(field, f"wire.{path}", name, required=required)
+        kind, default = self.shape(field, name, required=required)
         default = "" if required else rules.get("default", {}).get(name, default)
         comment = self.contract.comments[owner, field.name]
         if field.name.endswith("_json"):
             comment = re.sub(r",? as (JSON )?text\b", "", comment)
-        return Field(name, kind, default, reader, comment)
+        return Field(name, kind, default, comment)
 
-    def shape(
-        self, field: FieldDescriptorProto, wire: str, name: str, *, required: bool
-    ) -> tuple[str, str, str]:
-        """The type of a field, its default, and the expression that reads it."""
+    def shape(self, field: FieldDescriptorProto, name: str, *, required: bool) -> tuple[str, str]:
+        """The type of a field and its default."""
         kind = field.type_name.rpartition(".")[2]
+        repeated = field.label == TYPE.LABEL_REPEATED
         if kind == "Timestamp":
-            return "float", "0.0", f"values.seconds({wire})"
-        if kind.endswith("Entry") and field.label == TYPE.LABEL_REPEATED:
-            return "dict[str, str]", "field(default_factory=dict)", f"dict({wire})"
+            return "float", "0.0"
+        if kind.endswith("Entry") and repeated:
+            return "dict[str, str]", "field(default_factory=dict)"
         if field.type == TYPE.TYPE_MESSAGE:
-            return self.message_shape(field, kind, wire, required=required)
-        if field.type == TYPE.TYPE_ENUM:
-            return self.enum_shape(kind, wire)
+            return self.message_shape(field, kind, required=required)
+        if field.type == TYPE.TYPE_ENUM and not repeated:
+            return enum_shape(kind)
         if field.name.endswith("_json"):
             if name in RULES["objects"]:
-                return "dict[str, Any]", "field(default_factory=dict)", f"values.json_object({wire})"
-            return "Any", "None", f"values.value({wire})"
+                return "dict[str, Any]", "field(default_factory=dict)"
+            return "Any", "None"
         scalar, zero = SCALARS[field.type]
-        if field.label == TYPE.LABEL_REPEATED:
-            return f"tuple[{scalar}, ...]", "()", f"tuple({wire})"
-        if field.proto3_optional:
-            parent, _, last = wire.rpartition(".")
-            return f"{scalar} | None", "None", f'{wire} if {parent}.HasField("{last}") else None'
-        return scalar, zero, wire
+        if repeated:
+            return f"tuple[{scalar}, ...]", "()"
+        return (f"{scalar} | None", "None") if field.proto3_optional else (scalar, zero)
 
-    def message_shape(
-        self, field: FieldDescriptorProto, message: str, wire: str, *, required: bool
-    ) -> tuple[str, str, str]:
+    def message_shape(self, field: FieldDescriptorProto, message: str, *, required: bool) -> tuple[str, str]:
         if message not in self.by_message:
             raise SystemExit(
                 f"client.toml: no record for {message}, the type of {field.name}: add or hide it"
             )
         record = self.by_message[message]
-        kind, read = record.path, record.reader
         if field.label == TYPE.LABEL_REPEATED:
-            return f"tuple[{kind}, ...]", "()", f"tuple(map({read}, {wire}))"
+            return f"tuple[{record.path}, ...]", "()"
         if required or message in RULES["whole"]:
-            return kind, f"field(default_factory={record.name})", f"{read}({wire})"
-        parent, _, last = wire.rpartition(".")
-        return f"{kind} | None", "None", f'{read}({wire}) if {parent}.HasField("{last}") else None'
+            return record.path, f"field(default_factory={record.name})"
+        return f"{record.path} | None", "None"
 
-    def enum_shape(self, enum: str, wire: str) -> tuple[str, str, str]:
-        words = f"{self.contract.contracts[enum]}.{enum}"
-        for module, enums in ENUMS.items():
-            if enum in enums and "unspecified" in enums[enum]:
-                kind = f"{module}.{enum}"
-                return kind, f"{kind}.UNSPECIFIED", f"{kind}(values.word({words}, {wire}))"
-        read = "word" if enum in RULES["always_set"] else "chosen"
-        return "str", '""', f"values.{read}({words}, {wire})"
+
+def enum_shape(enum: str) -> tuple[str, str]:
+    for module, enums in ENUMS.items():
+        if enum in enums and "unspecified" in enums[enum]:
+            kind = f"{module}.{enum}"
+            return kind, f"{kind}.UNSPECIFIED"
+    return "str", '""'
 
 
 def packages(kinds: Iterable[str]) -> Packages:

@@ -1,7 +1,7 @@
 """Generates code from the contract in this folder, or checks that the generated code is current.
 
-Generated are the messages and stubs in aeond/api, and of aeond_client the records, their readers, and the client
-without an event loop.
+Generated are the messages and stubs in aeond/api, and of aeond_client the records, the places that they are read from,
+and the client without an event loop.
 
     python protos/generate.py            generate all of it
     python protos/generate.py --check    lint, breaking changes, generated code current; writes nothing
@@ -24,7 +24,7 @@ from pathlib import Path
 
 from client_fields import MARK, Shapes
 from google.protobuf.descriptor_pb2 import FileDescriptorSet
-from reading_code import ReadingCode
+from place_code import place_code
 from record_code import RecordCode
 from sync_client import SOURCES, without_event_loop
 
@@ -92,7 +92,7 @@ def generate(target: Path) -> None:
 
 def generate_client(target: Path, found: FileDescriptorSet) -> None:
     shapes = Shapes(found)
-    sources = {**dict(RecordCode(shapes).files()), **dict(ReadingCode(shapes).files())}
+    sources = {**dict(RecordCode(shapes).files()), "calls/places.py": MARK + place_code(shapes)}
     for path, made in SOURCES.items():
         sources[made] = MARK + without_event_loop((ROOT / CLIENT / path).read_text(encoding="utf-8"))
     for name, source in sources.items():

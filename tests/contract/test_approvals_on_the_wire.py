@@ -18,8 +18,9 @@ from aeond.domain.runs.events import (
 )
 from aeond.domain.runs.run import Owner, PlanSource
 from aeond.domain.tools import Recovery, ToolCall
-from aeond_client.calls import reading
+from aeond_client.calls.reading import event, read
 from aeond_client.events import ApprovalDecided as ClientDecided
+from aeond_client.records.judgements import ApprovalRequest as ShownApproval
 from tests.support.api_world import ApiWorld, Stubs, client, refused, world
 
 __all__ = ["client", "world"]
@@ -68,7 +69,7 @@ async def test_everything_that_is_decided_about_is_shown(world: ApiWorld, client
     assert approval.calls[0].arguments_json == '{"path":"a.txt","content":"hello"}'
     assert (approval.previews[0].diff, approval.previews[0].target) == ("+hello\n", "/home/a.txt")
     assert (approval.digest, approval.expire_time.seconds) == (APPROVAL.digest, 61)
-    record = reading.approval_request(approval)
+    record = read(ShownApproval, approval)
     assert record.scopes == ("once", "run", "folder")
     assert record.calls[0].arguments == {"path": "a.txt", "content": "hello"}
 
@@ -109,9 +110,9 @@ async def test_who_decided_is_in_the_stream(world: ApiWorld, client: Stubs, expi
     kind = ApprovalDecided("s1.1", False, owner, APPROVAL.digest, expired=expired)
     world.behind.runs.happen(run_id, kind)
     stream = client.runs.WatchRun(runs_pb2.WatchRunRequest(run_id=run_id, after_seq=6))
-    event = reading.event((await anext(aiter(stream))).events[0])
-    assert isinstance(event.kind, ClientDecided)
-    assert (event.kind.approved, event.kind.expired, event.kind.uid) == (
+    decided = event((await anext(aiter(stream))).events[0])
+    assert isinstance(decided.kind, ClientDecided)
+    assert (decided.kind.approved, decided.kind.expired, decided.kind.uid) == (
         False,
         expired,
         -1 if expired else 1000,

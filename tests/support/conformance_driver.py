@@ -10,8 +10,9 @@ from google.protobuf import json_format
 from aeon_cli.text.encoding import plain
 from aeond.api.v1 import runs_pb2
 from aeond_client import AeondError, Client, RunOptions
-from aeond_client.calls import reading
+from aeond_client.calls.reading import read
 from aeond_client.events import Event, InputRequested
+from aeond_client.records.runs import Plan
 from tests.support import conformance_tools
 
 
@@ -21,7 +22,7 @@ def main(command: str, *words: str) -> int:
             match command, words:
                 case "ask", (request,):
                     wire = json_format.Parse(request, runs_pb2.CreateRunRequest())
-                    print_all(client.ask(wire.request.text, RunOptions(plan=reading.plan(wire.plan))))
+                    print_all(client.ask(wire.request.text, RunOptions(plan=read(Plan, wire.plan))))
                 case "watch", (run_id, after_seq):
                     with client.watch(run_id, int(after_seq)) as events:
                         print_all(events)

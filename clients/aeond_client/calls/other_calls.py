@@ -5,7 +5,7 @@ from functools import partial
 from typing import Any
 
 from aeond.api.v1 import daemon_pb2, memory_pb2, models_pb2, policy_pb2, sessions_pb2, tools_pb2
-from aeond_client.calls import reading, values
+from aeond_client.calls import values
 from aeond_client.calls.call_spec import (
     CHANGE_SECONDS,
     GRACE_SECONDS,
@@ -17,6 +17,7 @@ from aeond_client.calls.call_spec import (
     nothing,
     pages,
 )
+from aeond_client.calls.reading import read
 from aeond_client.errors import InvalidInputError
 from aeond_client.records.daemon import ConfigChanges, DaemonStatus
 from aeond_client.records.memory import MemoryEntry
@@ -33,33 +34,31 @@ _POLICY = methods_of(policy_pb2.DESCRIPTOR)
 
 
 def get_status() -> Call[DaemonStatus]:
-    return Call(_DAEMON["GetStatus"], daemon_pb2.GetStatusRequest(), reading.daemon_status)
+    return Call(_DAEMON["GetStatus"], daemon_pb2.GetStatusRequest(), partial(read, DaemonStatus))
 
 
 def reload_config() -> Call[ConfigChanges]:
     request = daemon_pb2.ReloadRequest()
-    return Call(_DAEMON["Reload"], request, reading.config_changes, seconds=CHANGE_SECONDS)
+    return Call(_DAEMON["Reload"], request, partial(read, ConfigChanges), seconds=CHANGE_SECONDS)
 
 
 # ---------------------------------------------------------------- tools
 
 
 def list_tools() -> PageCall[ToolSpec]:
-    return pages(_TOOLS["ListTools"], tools_pb2.ListToolsRequest, "tools", reading.tool_spec)
+    return pages(_TOOLS["ListTools"], tools_pb2.ListToolsRequest, "tools", partial(read, ToolSpec))
 
 
 def get_tool(name: str) -> Call[ToolSpec]:
     request = tools_pb2.GetToolRequest(name=name)
-    return Call(_TOOLS["GetTool"], request, lambda reply: reading.tool_spec(reply.tool))
+    return Call(_TOOLS["GetTool"], request, lambda reply: read(ToolSpec, reply.tool))
 
 
 def call_tool(name: str, arguments: dict[str, Any], workspace: str, seconds: float) -> Call[ToolResult]:
     check_unicode("workspace", workspace)
     call = tools_pb2.ToolCall(tool=name, arguments_json=json_text(arguments))
     request = tools_pb2.InvokeToolRequest(call=call, workspace=workspace)
-    return Call(
-        _TOOLS["InvokeTool"], request, lambda reply: reading.tool_result(reply.result), False, seconds
-    )
+    return Call(_TOOLS["InvokeTool"], request, lambda reply: read(ToolResult, reply.result), False, seconds)
 
 
 # ---------------------------------------------------------------- memory
@@ -90,13 +89,13 @@ def _entry(wire: memory_pb2.MemoryEntry) -> tuple[str, Any]:
 def read_fact(key: str, uid: int | None = None) -> Call[MemoryEntry]:
     check_unicode("key", key)
     request = memory_pb2.ReadMemoryRequest(key=key, uid=uid)
-    return Call(_MEMORY["ReadMemory"], request, lambda reply: reading.memory_entry(reply.entry))
+    return Call(_MEMORY["ReadMemory"], request, lambda reply: read(MemoryEntry, reply.entry))
 
 
 def search_facts(prefix: str, uid: int | None = None) -> PageCall[MemoryEntry]:
     check_unicode("prefix", prefix)
     request = partial(memory_pb2.SearchMemoryRequest, prefix=prefix, uid=uid)
-    return pages(_MEMORY["SearchMemory"], request, "entries", reading.memory_entry)
+    return pages(_MEMORY["SearchMemory"], request, "entries", partial(read, MemoryEntry))
 
 
 def delete_memory(key: str, uid: int | None = None) -> Call[bool]:
@@ -110,7 +109,7 @@ def delete_memory(key: str, uid: int | None = None) -> Call[bool]:
 
 
 def get_policy() -> Call[PolicyInForce]:
-    return Call(_POLICY["GetPolicy"], policy_pb2.GetPolicyRequest(), reading.policy_in_force)
+    return Call(_POLICY["GetPolicy"], policy_pb2.GetPolicyRequest(), partial(read, PolicyInForce))
 
 
 def test_policy(
@@ -119,20 +118,20 @@ def test_policy(
     check_unicode("workspace", workspace)
     call = tools_pb2.ToolCall(tool=name, arguments_json=json_text(arguments))
     request = policy_pb2.TestPolicyRequest(call=call, workspace=workspace, taint=taint)
-    return Call(_POLICY["TestPolicy"], request, reading.hypothetical_decision)
+    return Call(_POLICY["TestPolicy"], request, partial(read, HypotheticalDecision))
 
 
 def replay_policy(run_id: str, policy: str) -> Call[PolicyReplay]:
     check_unicode("policy", policy)
     request = policy_pb2.ReplayPolicyRequest(run_id=run_id, policy=policy)
-    return Call(_POLICY["ReplayPolicy"], request, reading.policy_replay, seconds=CHANGE_SECONDS)
+    return Call(_POLICY["ReplayPolicy"], request, partial(read, PolicyReplay), seconds=CHANGE_SECONDS)
 
 
 # ---------------------------------------------------------------- models
 
 
 def list_models() -> PageCall[ModelInfo]:
-    return pages(_MODELS["ListModels"], models_pb2.ListModelsRequest, "models", reading.model_info)
+    return pages(_MODELS["ListModels"], models_pb2.ListModelsRequest, "models", partial(read, ModelInfo))
 
 
 def load_model(name: str) -> Call[Engine]:
@@ -181,13 +180,13 @@ def generate(
         stop=stop,
         seed=seed,
     )
-    return Call(_MODELS["Generate"], request, reading.text_piece, False, seconds + GRACE_SECONDS)
+    return Call(_MODELS["Generate"], request, partial(read, TextPiece), False, seconds + GRACE_SECONDS)
 
 
 def embed(texts: Sequence[str]) -> Call[Embeddings]:
     check_unicode("texts", *texts)
     request = models_pb2.EmbedRequest(texts=texts)
-    return Call(_MODELS["Embed"], request, reading.embeddings, seconds=EMBED_SECONDS)
+    return Call(_MODELS["Embed"], request, partial(read, Embeddings), seconds=EMBED_SECONDS)
 
 
 def _role(role: str) -> "sessions_pb2.Role.ValueType":
@@ -200,4 +199,4 @@ def _role(role: str) -> "sessions_pb2.Role.ValueType":
 
 
 def _engine_of(reply: Any) -> Engine:
-    return reading.engine(reply.engine)
+    return read(Engine, reply.engine)

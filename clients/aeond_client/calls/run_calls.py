@@ -6,7 +6,6 @@ from functools import partial
 from typing import Any
 
 from aeond.api.v1 import parts_pb2, runs_pb2, tools_pb2
-from aeond_client.calls import reading
 from aeond_client.calls.call_spec import (
     CHANGE_SECONDS,
     Call,
@@ -17,6 +16,7 @@ from aeond_client.calls.call_spec import (
     nothing,
     pages,
 )
+from aeond_client.calls.reading import event, read
 from aeond_client.errors import InvalidInputError
 from aeond_client.events import Event
 from aeond_client.records.runs import (
@@ -95,7 +95,7 @@ def list_runs(states: Iterable[RunState], session_id: str, parent_run_id: str) -
     request = partial(
         runs_pb2.ListRunsRequest, states=numbers, session_id=session_id, parent_run_id=parent_run_id
     )
-    return pages(_RUNS["ListRuns"], request, "runs", reading.run_summary)
+    return pages(_RUNS["ListRuns"], request, "runs", partial(read, RunSummary))
 
 
 def cancel_run(run_id: str, reason: str) -> Call[Run]:
@@ -158,7 +158,7 @@ def replay_run(run_id: str, until_seq: int) -> Call[tuple[Event, ...]]:
 
 def undo_run(run_id: str) -> Call[UndoReport]:
     request = runs_pb2.UndoRunRequest(run_id=run_id)
-    return Call(_RUNS["UndoRun"], request, reading.undo_report, False, UNDO_SECONDS)
+    return Call(_RUNS["UndoRun"], request, partial(read, UndoReport), False, UNDO_SECONDS)
 
 
 def delete_run(run_id: str) -> Call[None]:
@@ -184,11 +184,11 @@ def watch_run(
 
 def events_of(reply: Any) -> tuple[Event, ...]:
     """The events of one message of a stream."""
-    return tuple(map(reading.event, reply.events))
+    return tuple(map(event, reply.events))
 
 
 def _run_of(reply: Any) -> Run:
-    return reading.run(reply.run)
+    return read(Run, reply.run)
 
 
 def _plan(plan: Plan) -> parts_pb2.Plan:

@@ -4,7 +4,6 @@ from functools import partial
 from typing import Any
 
 from aeond.api.v1 import sessions_pb2
-from aeond_client.calls import reading
 from aeond_client.calls.call_spec import (
     CHANGE_SECONDS,
     Call,
@@ -14,6 +13,7 @@ from aeond_client.calls.call_spec import (
     nothing,
     pages,
 )
+from aeond_client.calls.reading import read
 from aeond_client.records.sessions import Session, SessionContext, SessionMessage
 
 # Counting tokens waits for an engine that is starting.
@@ -34,7 +34,9 @@ def get_session(session_id: str) -> Call[Session]:
 
 
 def list_sessions() -> PageCall[Session]:
-    return pages(_SESSIONS["ListSessions"], sessions_pb2.ListSessionsRequest, "sessions", reading.session)
+    return pages(
+        _SESSIONS["ListSessions"], sessions_pb2.ListSessionsRequest, "sessions", partial(read, Session)
+    )
 
 
 def delete_session(session_id: str) -> Call[None]:
@@ -45,13 +47,13 @@ def delete_session(session_id: str) -> Call[None]:
 
 def list_messages(session_id: str) -> PageCall[SessionMessage]:
     request = partial(sessions_pb2.ListMessagesRequest, session_id=session_id)
-    return pages(_SESSIONS["ListMessages"], request, "messages", reading.session_message)
+    return pages(_SESSIONS["ListMessages"], request, "messages", partial(read, SessionMessage))
 
 
 def preview_context(session_id: str) -> Call[SessionContext]:
     request = sessions_pb2.PreviewContextRequest(session_id=session_id)
-    return Call(_SESSIONS["PreviewContext"], request, reading.session_context, seconds=_COUNT_SECONDS)
+    return Call(_SESSIONS["PreviewContext"], request, partial(read, SessionContext), seconds=_COUNT_SECONDS)
 
 
 def _session_of(reply: Any) -> Session:
-    return reading.session(reply.session)
+    return read(Session, reply.session)

@@ -1,27 +1,9 @@
-"""Converts single values of wire messages: enums to words, JSON text to values, times to seconds."""
+"""Converts single values of wire messages: JSON text to values, times to seconds."""
 
 import json
 from typing import Any
 
-from google.protobuf.internal.enum_type_wrapper import EnumTypeWrapper
 from google.protobuf.timestamp_pb2 import Timestamp
-
-
-def word(enum: Any, number: int) -> str:
-    """The name of an enum's value: RUN_STATE_SUCCEEDED is `succeeded`. `unspecified` for one that this client
-    does not know.
-    """
-    wrapper: EnumTypeWrapper = enum
-    if number not in wrapper.values():
-        return "unspecified"
-    prefix = wrapper.Name(0).removesuffix("UNSPECIFIED")
-    return wrapper.Name(number).removeprefix(prefix).lower()
-
-
-def chosen(enum: Any, number: int) -> str:
-    """Like `word`, for an optional value: "" if it is not set."""
-    name = word(enum, number)
-    return "" if name == "unspecified" else name
 
 
 def value(text: str) -> Any:

@@ -2,19 +2,7 @@
 
 import pytest
 
-from aeond.api.v1 import parts_pb2, tools_pb2
 from aeond_client.calls import values
-
-
-def test_words_are_the_contracts_without_its_prefix() -> None:
-    """An enum's value is its name without the prefix, in lower case."""
-    assert values.word(tools_pb2.Effect, tools_pb2.EFFECT_WRITE_CONTAINED) == "write_contained"
-    assert values.chosen(parts_pb2.Phase, parts_pb2.PHASE_UNSPECIFIED) == ""
-
-
-def test_a_value_of_a_newer_daemon_has_no_word() -> None:
-    """A number without a name is unspecified."""
-    assert values.word(parts_pb2.Phase, 99) == "unspecified"
 
 
 @pytest.mark.parametrize(

@@ -24,10 +24,6 @@ class Embedder(Protocol):
         """Whether `embed` is expected to return vectors. Costs no more than a look for a file."""
 
     @property
-    def dimensions(self) -> int:
-        """The length of every vector."""
-
-    @property
     def name(self) -> str:
         """Identifies the model: vectors kept from a model of another name must not be compared."""
 

@@ -42,10 +42,6 @@ class RunFolding:
                 raise
             raise ReplayError(error.message, reason=CORRUPT) from error  # other runs may be readable
 
-    def created(self, event: Event) -> RunSnapshot:
-        """The run after its first event."""
-        return self._fold(RunSnapshot(event.run_id), event)
-
     def folded(self, events: Sequence[Event]) -> RunSnapshot:
         """The run after these initial events; ReplayError if they are inconsistent."""
         return reduce(self._fold, events, RunSnapshot(events[0].run_id))

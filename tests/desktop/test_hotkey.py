@@ -179,7 +179,7 @@ def test_a_taken_hotkey_is_reported(session: XSession, lonely: Popup, tmp_path: 
         assert (shown.summary, shown.body) == ("The hotkey does not work", TAKEN)
         notifications.invoke(shown, "default")
         second.wait_for("focused")
-        view = after(SessionView(), LinkDown(str(tmp_path / "none.sock"), "", 0.0))
+        view = after(SessionView(), LinkDown(str(tmp_path / "none.sock")))
         screen = Screen("x11-taken", lambda: x11_screen(session.display))
         screen.compare("unavailable", after(view, HotkeySet(problem=TAKEN)))
         assert len(second.all("notified")) == 1
@@ -204,7 +204,7 @@ def test_a_popup_without_a_hotkey_takes_and_tells_none(
         lonely.wait_for("hidden")
         send_action("show", other.environment)
         second.wait_for("focused")
-        view = after(after(SessionView(), LinkDown(str(tmp_path / "none.sock"), "", 0.0)), unwanted)
+        view = after(after(SessionView(), LinkDown(str(tmp_path / "none.sock"))), unwanted)
         screen = Screen("x11-no-hotkey", lambda: x11_screen(session.display))
         screen.compare("unavailable", view)
         second.press("F1")

@@ -120,7 +120,6 @@ async def test_a_failed_sync_ends_the_journal(tmp_path: Path) -> None:
             with pytest.raises(StoreError) as fourth:
                 await journal.read("r")
             assert {error.value.reason for error in (first, second, third, fourth)} == {"JOURNAL_FAILED"}
-            assert journal.failure is not None
             reader = open_reader(tmp_path / "journal.db", JOURNAL)
             assert reader.execute("SELECT seq FROM events").fetchall() == [(1,), (2,)]
             reader.close()

@@ -26,8 +26,6 @@ class WordEmbedder:
     """Texts are near each other if they have words in common, whole or in part; `calls` keeps what was asked.
     With `gives` False it has no vectors, whatever `available` says."""
 
-    dimensions = _DIMENSIONS
-
     def __init__(self, *, available: bool = True) -> None:
         self.name = "words"
         self.available = available

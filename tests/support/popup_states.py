@@ -216,7 +216,7 @@ def states() -> Mapping[str, SessionView]:
     asked = [*planned(2), StepStarted(compare)]
     report = UndoReport(tuple(UndoneChange(effect.target, "removed") for effect in EFFECTS))
     problem = Problem("TOOL_FAILED", "The flight provider did not answer.")
-    down = happenings.LinkDown(SOCKET, "No daemon is listening.", 0.5)
+    down = happenings.LinkDown(SOCKET, "No daemon is listening.")
     held = [*planned(4), StepStarted(send)]
     streaming = [*planned(5), AnswerStarted(), TextDelta(ANSWER[:320])]
     flights = tuple(f"{name}, {words}" for name, words in FLIGHTS)

@@ -42,7 +42,6 @@ class MiniLmEmbedder(BackgroundTasks):
     """
 
     name = "all-MiniLM-L6-v2"
-    dimensions = 384
 
     def __init__(self, find: Find, clock: Clock, idle_seconds: float = IDLE_SECONDS) -> None:
         self._find = find

@@ -9,7 +9,6 @@ class NoEmbedder:
     """Has no vectors."""
 
     name = ""
-    dimensions = 0
     available = False
 
     async def embed(self, texts: Sequence[str]) -> Sequence[Vector]:

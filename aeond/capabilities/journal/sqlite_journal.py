@@ -27,7 +27,6 @@ from aeond.capabilities.journal.writer.writer import Writer
 from aeond.capabilities.sqlite_readers import Readers
 from aeond.domain.runs.events import Event
 from aeond.domain.runs.run import RunState
-from aeond.errors import StoreError
 from aeond.ports import RunSummary
 from aeond.ports.journal import ANY_RUN, RunFilter
 
@@ -70,11 +69,6 @@ class SqliteJournal:
 
     async def __aexit__(self, *_: object) -> None:
         await self._stack.aclose()
-
-    @property
-    def failure(self) -> StoreError | None:
-        """The permanent failure of the journal (JOURNAL_FAILED), if any: the daemon should restart."""
-        return self._writer.failure
 
     def stored_bytes(self, uid: int) -> int:
         """What the runs of this user take, about; known without reading anything."""

@@ -190,7 +190,7 @@ class Link:
         self._seen = False
         if self._up is not False:
             self._up = False
-            self._batches.put(LinkDown(candidates(self._socket)[0].path, message, PROBE_SECONDS))
+            self._batches.put(LinkDown(candidates(self._socket)[0].path, message))
 
     def _noted(self, outage: Outage | None) -> None:
         if outage is None:

@@ -108,11 +108,10 @@ class LinkUp:
 
 @dataclass(frozen=True, slots=True)
 class LinkDown:
-    """No daemon is listening; the next attempt follows after `retry_seconds`."""
+    """No daemon is listening."""
 
     socket: str
     message: str = ""
-    retry_seconds: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -66,7 +66,6 @@ class SessionView:
     link: Link = Link.UNKNOWN
     socket: str = ""
     problem: str = ""
-    retry_seconds: float = 0.0
     daemon_state: str = READY
     daemon_messages: tuple[str, ...] = ()
     starting: bool = False
@@ -145,14 +144,14 @@ def after(view: SessionView, happening: Happening) -> SessionView:
             return _replied(view, happening)
         case LinkUp(socket=socket):
             runs = tuple(replace(run, note="") if run.retry_point else run for run in view.runs)
-            up = replace(view, link=Link.UP, socket=socket, runs=runs, problem="", retry_seconds=0.0)
+            up = replace(view, link=Link.UP, socket=socket, runs=runs, problem="")
             return replace(up, starting=False, start_problem="")
         case StartAsked():
             return replace(view, starting=True, start_problem="")
         case StartFailed(message=message):
             return replace(view, starting=False, start_problem=message if view.link is Link.DOWN else "")
-        case LinkDown(socket=socket, message=message, retry_seconds=seconds):
-            down = replace(view, link=Link.DOWN, socket=socket, problem=message, retry_seconds=seconds)
+        case LinkDown(socket=socket, message=message):
+            down = replace(view, link=Link.DOWN, socket=socket, problem=message)
             return replace(down, daemon_state=READY, daemon_messages=())
         case DaemonSeen(state=state, messages=messages):
             return replace(view, daemon_state=state, daemon_messages=messages)

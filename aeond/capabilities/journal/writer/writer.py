@@ -70,11 +70,6 @@ class Writer:
             await self._ended.wait()
             self._thread.join()  # the thread has nothing left to do
 
-    @property
-    def failure(self) -> StoreError | None:
-        """The permanent failure, if any."""
-        return self._failure
-
     def check(self) -> None:
         """Raises StoreError (JOURNAL_FAILED) if the journal has failed."""
         if self._failure is not None:

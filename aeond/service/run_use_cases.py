@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from typing import TypeVar
 
 from aeond.domain.plans.approvals import ApprovalAnswer
@@ -45,63 +45,37 @@ class Bounds:
     limit: Budget
 
 
+@dataclass(slots=True, kw_only=True, eq=False)
 class Runs:
     """Create, read, watch, cancel, decide, answer, fork, replay, delete. Raises the classes of `aeond.errors`."""
 
-    def __init__(
-        self,
-        *,
-        journal: Journal,
-        folding: RunFolding,
-        owners: RunOwners,
-        scheduler: RunScheduler,
-        watching: RunWatching,
-        tree_watching: TreeWatching,
-        answers: Answers,
-        approvals: ApprovalDecisions,
-        validator: Validator,
-        workspaces: Workspaces,
-        sessions: SessionRecords,
-        clock: Clock,
-        ids: Ids,
-        bounds: Bounds,
-        in_order: Callable[[Plan], Plan],
-        forks: Forks,
-        replays: Replays,
-        undo: RunUndo,
-        deletion: RunDeletion,
-        storage: StorageLimit,
-        engine: Engine,
-        profiles: ToolProfiles,
-        asking_tools: Callable[[], tuple[str, ...]],
-    ) -> None:
-        self._journal = journal
-        self._folding = folding
-        self._owners = owners
-        self._scheduler = scheduler
-        self._watching = watching
-        self._tree_watching = tree_watching
-        self._answers = answers
-        self._approvals = approvals
-        self._validator = validator
-        self._workspaces = workspaces
-        self._sessions = sessions
-        self._clock = clock
-        self._ids = ids
-        self._bounds = bounds
-        self._in_order = in_order
-        self._forks = forks
-        self._replays = replays
-        self._undo = undo
-        self._deletion = deletion
-        self._storage = storage
-        self._engine = engine
-        self._profiles = profiles
-        self._asking_tools = asking_tools
+    journal: Journal
+    folding: RunFolding
+    owners: RunOwners
+    scheduler: RunScheduler
+    watching: RunWatching
+    tree_watching: TreeWatching
+    answers: Answers
+    approvals: ApprovalDecisions
+    validator: Validator
+    workspaces: Workspaces
+    sessions: SessionRecords
+    clock: Clock
+    ids: Ids
+    bounds: Bounds
+    in_order: Callable[[Plan], Plan]
+    forks: Forks
+    replays: Replays
+    undoing: RunUndo
+    deletion: RunDeletion
+    storage: StorageLimit
+    engine: Engine
+    profiles: ToolProfiles
+    asking_tools: Callable[[], tuple[str, ...]]
 
     def adopt(self, bounds: Bounds) -> None:
         """Applies these limits to new runs; a run keeps the budget it was created with."""
-        self._bounds = bounds
+        self.bounds = bounds
 
     async def create(self, request: RunRequest, plan: Plan | None, budget: BudgetRequest) -> RunSnapshot:
         """The new run, durable, or the one that this owner created with this request id before.
@@ -110,27 +84,27 @@ class Runs:
         session (reason SESSION_NOT_FOUND) or its model (see `check_model`) does not exist, InvalidInputError for its
         tool profile (see `ToolProfiles`), WrongStateError if its owner can store nothing more (see `StorageLimit`).
         """
-        request = self._profiles.applied(request)
-        plan = None if plan is None else self._in_order(plan)
+        request = self.profiles.applied(request)
+        plan = None if plan is None else self.in_order(plan)
         if (earlier := await self._earlier(request, plan)) is not None:
             return earlier
         self._check_text(request)
-        self._storage.check(request.owner.uid)
-        await check_model(self._engine, request.model)
+        self.storage.check(request.owner.uid)
+        await check_model(self.engine, request.model)
         if plan is not None:
-            check_plan(self._validator, plan)
-        run_id = self._ids.new_id()
+            check_plan(self.validator, plan)
+        run_id = self.ids.new_id()
         kind = RunCreated(
-            await self._workspaces.bound(request, run_id),
-            budget.within(self._bounds.limit, self._bounds.default),
+            await self.workspaces.bound(request, run_id),
+            budget.within(self.bounds.limit, self.bounds.default),
             plan,
-            asking_tools=self._asking_tools(),
+            asking_tools=self.asking_tools(),
         )
-        created = Event(run_id, 1, self._clock.time(), 0.0, kind)
+        created = Event(run_id, 1, self.clock.time(), 0.0, kind)
         try:
-            async with self._sessions.beginning(created):
-                run = await self._scheduler.admit(created)
-                self._owners.note(run)
+            async with self.sessions.beginning(created):
+                run = await self.scheduler.admit(created)
+                self.owners.note(run)
                 return run
         except AlreadyExistsError:
             # Two creations with the same request id raced, and the other one won.
@@ -139,81 +113,81 @@ class Runs:
             raise
 
     async def get(self, run_id: str, caller: Caller) -> RunSnapshot:
-        await self._owners.check(run_id, caller)
-        return await self._folding.snapshot(run_id)
+        await self.owners.check(run_id, caller)
+        return await self.folding.snapshot(run_id)
 
     async def list_runs(self, caller: Caller, wanted: RunFilter) -> Sequence[RunSummary]:
-        return await self._journal.list_runs(replace(wanted, uid=caller.sees_only))
+        return await self.journal.list_runs(replace(wanted, uid=caller.sees_only))
 
     async def cancel(self, run_id: str, caller: Caller, reason: str) -> RunSnapshot:
         """The run once the cancellation request is durable; a run that has ended, or is being cancelled
         already, is returned unchanged.
         """
-        await self._owners.check(run_id, caller)
-        snapshot = await self._folding.snapshot(run_id)
+        await self.owners.check(run_id, caller)
+        snapshot = await self.folding.snapshot(run_id)
         if snapshot.state.ended or snapshot.cancel_requested:
             return snapshot
         try:
-            await self._scheduler.deliver(run_id, CancelRequested(caller.owner, reason))
+            await self.scheduler.deliver(run_id, CancelRequested(caller.owner, reason))
         except WrongStateError:
             # It ended, or another client cancelled it, between the check and the request.
-            snapshot = await self._folding.snapshot(run_id)
+            snapshot = await self.folding.snapshot(run_id)
             if not (snapshot.state.ended or snapshot.cancel_requested):
                 raise
             return snapshot
-        return await self._folding.snapshot(run_id)
+        return await self.folding.snapshot(run_id)
 
     async def decide(self, run_id: str, step_id: str, resolution: Resolution, caller: Caller) -> RunSnapshot:
         """The run once the decision is durable. WrongStateError (reason NOTHING_TO_DECIDE) if nothing waits
         for it.
         """
-        await self._owners.check(run_id, caller)
+        await self.owners.check(run_id, caller)
         try:
-            await self._scheduler.deliver(run_id, StepResolved(resolution, caller.owner, step_id))
+            await self.scheduler.deliver(run_id, StepResolved(resolution, caller.owner, step_id))
         except WrongStateError as error:
             subject = f"step {step_id!r} of run {run_id}" if step_id else f"run {run_id}"
             raise WrongStateError(
                 f"{subject} waits for no such decision: check the run first", reason="NOTHING_TO_DECIDE"
             ) from error
-        return await self._folding.snapshot(run_id)
+        return await self.folding.snapshot(run_id)
 
     async def answer(self, run_id: str, question_id: str, answer: JsonValue, caller: Caller) -> RunSnapshot:
-        await self._owners.check(run_id, caller)
-        return await self._answers.answer(run_id, question_id, answer, caller.owner)
+        await self.owners.check(run_id, caller)
+        return await self.answers.answer(run_id, question_id, answer, caller.owner)
 
     async def decide_approval(self, run_id: str, answer: ApprovalAnswer, caller: Caller) -> RunSnapshot:
-        await self._owners.check(run_id, caller)
-        return await self._approvals.decide(run_id, answer, caller.owner)
+        await self.owners.check(run_id, caller)
+        return await self.approvals.decide(run_id, answer, caller.owner)
 
     async def fork(self, asked: ForkRequest) -> RunSnapshot:
-        await self._owners.check(asked.run_id, asked.caller)
-        return await self._forks.fork(asked, self._bounds.limit)
+        await self.owners.check(asked.run_id, asked.caller)
+        return await self.forks.fork(asked, self.bounds.limit)
 
     def replay(self, run_id: str, until_seq: int, caller: Caller) -> AsyncGenerator[Sequence[Event], None]:
-        return self._seen(run_id, caller, self._replays.replay(run_id, until_seq))
+        return self._seen(run_id, caller, self.replays.replay(run_id, until_seq))
 
     async def undo(self, run_id: str, caller: Caller) -> UndoReport:
-        await self._owners.check(run_id, caller)
-        return await self._undo.undo(run_id)
+        await self.owners.check(run_id, caller)
+        return await self.undoing.undo(run_id)
 
     async def delete(self, run_id: str, caller: Caller) -> None:
-        await self._owners.check(run_id, caller)
-        await self._deletion.delete(run_id)
+        await self.owners.check(run_id, caller)
+        await self.deletion.delete(run_id)
 
     def watch(self, run_id: str, after_seq: int, caller: Caller) -> AsyncGenerator[Batch, None]:
-        return self._seen(run_id, caller, self._watching.watch(run_id, after_seq))
+        return self._seen(run_id, caller, self.watching.watch(run_id, after_seq))
 
     def watch_tree(
         self, run_id: str, after_seq: int, child_seqs: Mapping[str, int], caller: Caller
     ) -> AsyncGenerator[Batch, None]:
-        return self._seen(run_id, caller, self._tree_watching.watch(run_id, after_seq, child_seqs))
+        return self._seen(run_id, caller, self.tree_watching.watch(run_id, after_seq, child_seqs))
 
     async def _seen(
         self, run_id: str, caller: Caller, batches: AsyncGenerator[Item, None]
     ) -> AsyncGenerator[Item, None]:
         """The batches, if the caller sees the run; NotFoundError before the first one if not."""
         async with aclosing(batches):
-            await self._owners.check(run_id, caller)
+            await self.owners.check(run_id, caller)
             async for batch in batches:
                 yield batch
 
@@ -221,16 +195,16 @@ class Runs:
         """The run that this owner created with this request id."""
         if not request.request_id:
             return None
-        run_id = await self._journal.find_request(request.owner.uid, request.request_id)
+        run_id = await self.journal.find_request(request.owner.uid, request.request_id)
         if run_id is None:
             return None
-        created = (await self._journal.read(run_id, 0, 1))[0].kind
-        asked = await self._workspaces.bound(request, run_id)
+        created = (await self.journal.read(run_id, 0, 1))[0].kind
+        asked = await self.workspaces.bound(request, run_id)
         if not isinstance(created, RunCreated) or _asked(created.request, created.plan) != _asked(
             asked, plan
         ):
             raise request_id_reused(request.request_id, run_id)
-        return await self._folding.snapshot(run_id)
+        return await self.folding.snapshot(run_id)
 
     def _check_text(self, request: RunRequest) -> None:
         if not request.text.strip():

@@ -261,7 +261,7 @@ class World:
                 storage=self.storage,
             ),
             replays=self.replays,
-            undo=RunUndo(self.journal, self.folding, self.undo),
+            undoing=RunUndo(self.journal, self.folding, self.undo),
             deletion=RunDeletion(
                 self.journal,
                 cast("RunRemoval", self.journal),

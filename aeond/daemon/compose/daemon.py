@@ -260,7 +260,7 @@ async def composed(
                 storage=storage,
             ),
             replays=replays,
-            undo=RunUndo(journal, folding, Restorer(undo_log, files, threads, memory)),
+            undoing=RunUndo(journal, folding, Restorer(undo_log, files, threads, memory)),
             deletion=RunDeletion(journal, journal, sessions, workspaces, admission),
             storage=storage,
             engine=engine,

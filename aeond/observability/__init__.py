@@ -1,5 +1,5 @@
 """Metrics and traces of a daemon, made of the events that it publishes.
 
-Entry point: `RunCounts` counts events, `Exposition` shows the counts, `traces` makes traces of runs.
+Entry point: `metrics.Metrics` counts events and shows the counts, `traces` makes traces of runs.
 Must not know gRPC services, the kernel, orchestration or capabilities.
 """

@@ -59,6 +59,27 @@ class RulePolicy:
         return Decision(rule.verdict, rule.name, rule.reason, self._version)
 
 
+class LivePolicy:
+    """A Policy that passes each decision to the current RulePolicy."""
+
+    def __init__(self, policy: RulePolicy) -> None:
+        self.current = policy
+
+    @property
+    def version(self) -> str:
+        return self.current.version
+
+    def decide(self, facts: CallFacts) -> Decision:
+        return self.current.decide(facts)
+
+    def describe(self) -> PolicyDescription:
+        return self.current.describe()
+
+    def adopt(self, policy: RulePolicy) -> None:
+        """Decides by this policy from now on."""
+        self.current = policy
+
+
 def _sorted_out(rules: Sequence[Rule], effect: Effect) -> tuple[tuple[Rule, ...], ...]:
     return tuple(
         tuple(rule for rule in rules if rule.verdict is verdict and rule.concerns(effect))

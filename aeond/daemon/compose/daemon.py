@@ -17,8 +17,8 @@ from aeond.capabilities.llm.models.embedding_files import EmbeddingFiles
 from aeond.capabilities.memory.sqlite_memory import SqliteMemory
 from aeond.capabilities.policy.authorising import PolicyAuthoriser
 from aeond.capabilities.policy.inspecting import ToolInspector
-from aeond.capabilities.policy.live_policy import LivePolicy
 from aeond.capabilities.policy.loading import parse_policy
+from aeond.capabilities.policy.rule_policy import LivePolicy
 from aeond.capabilities.sessions.sqlite_sessions import SqliteSessions
 from aeond.capabilities.tools.builtin.tool_set import builtin_tools
 from aeond.capabilities.tools.files.contained_files import ContainedFiles

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Final
 
 from aeond.domain.llm import LLMRequest
-from aeond.domain.messages import Message
+from aeond.domain.messages import Message, Role
 from aeond.domain.outcome import BUDGET_SPENT, Problem
 from aeond.domain.plans.plan import Clarity, PlanStep, StepState
 from aeond.domain.plans.profiles import Route
@@ -15,15 +15,36 @@ from aeond.domain.runs.reservations import ANSWERING, lacking
 from aeond.domain.runs.run import Answer, PlanSource, RunSnapshot
 from aeond.domain.values import JsonValue, display_json
 from aeond.orchestration.answer.expiry import expiry_note
-from aeond.orchestration.answer.plain_reply import plain_reply
 from aeond.orchestration.budget.budgeted_llm import BudgetedLLM, is_cut
 from aeond.orchestration.context.prompt_fitting import fit_prompt, room_in
 from aeond.orchestration.context.readable_outputs import readable
 from aeond.orchestration.context.shortening import shorten
 from aeond.orchestration.execution.readiness import context_length, context_of, primary_value
 from aeond.orchestration.planning.step_graph import final_step
-from aeond.orchestration.prompts.run_prompts import answer_messages, with_earlier
+from aeond.orchestration.prompts.run_prompts import ANSWER_RULES, answer_messages, in_session, with_earlier
 from aeond.ports import LLMAdapter, TextSink
+
+MAX_REPLY_TOKENS: Final = 1_024
+UNSUPPORTED: Final = 0.5  # confidence of an answer that rests on the model alone
+
+
+async def plain_reply(llm: LLMAdapter, snapshot: RunSnapshot, grant: Grant, on_text: TextSink) -> Answer:
+    """The model's own answer, for one call. Runs of earlier logic versions chose REPLY without an answer, and so
+    does a run whose first decision failed.
+
+    If the model fails or returns no text, the answer is not `synthesized` and names the problem.
+    """
+    rules = snapshot.request.instructions or ANSWER_RULES
+    messages = (Message(Role.SYSTEM, rules), Message(Role.USER, in_session(snapshot)))
+    request = LLMRequest(messages, max_tokens=MAX_REPLY_TOKENS)
+    answered = await BudgetedLLM(llm, grant).stream(request, on_text)
+    text = answered.value.text.strip() if answered.value else ""
+    if answered.value is None or not text:
+        problem = answered.problem or Problem("NOT_ANSWERED", "the model returned no text")
+        return Answer(f"No answer: {problem.message}", confidence=0.0)
+    notes = ("the answer was cut off at its token limit",) if is_cut(answered.value) else ()
+    return Answer(text, confidence=UNSUPPORTED, notes=notes, synthesized=True)
+
 
 MAX_ANSWER_TOKENS: Final = 512
 MAX_PROMPT_TOKENS: Final = 3_000

@@ -1,4 +1,4 @@
-"""Batches of events, encoded once per event for all watchers.
+"""Events on the wire, and batches of them, encoded once per event for all watchers.
 
 On the wire, a response with `repeated Event events` is a sequence of events, each preceded by its field
 number and length. The bytes of an event are therefore encoded once and concatenated for every watcher.
@@ -6,13 +6,39 @@ number and length. The bytes of an event are therefore encoded once and concaten
 
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 from google.protobuf.descriptor import Descriptor
 
+from aeond.api.v1 import events_pb2 as pb
 from aeond.domain.runs.events import Event
 from aeond.domain.runs.live_updates import LiveUpdate
 from aeond.server.streaming import Part
-from aeond.server.wire.events import event_to_wire, live_update_to_wire
+from aeond.server.wire.table import KINDS, to_wire
+from aeond.server.wire.times import timestamp
+
+
+def event_to_wire(event: Event) -> pb.Event:
+    """A journaled event."""
+    return _with_kind(
+        event.kind,
+        run_id=event.run_id,
+        seq=event.seq,
+        time=timestamp(event.time),
+        elapsed_seconds=event.elapsed_seconds,
+    )
+
+
+def live_update_to_wire(update: LiveUpdate) -> pb.Event:
+    """A live update, which is not journaled: it has neither number nor time."""
+    return _with_kind(update, run_id=update.run_id)
+
+
+def _with_kind(kind: object, **fields: Any) -> pb.Event:
+    name, message = KINDS[type(kind).__name__]
+    fields[name] = to_wire(kind, message)
+    return pb.Event(**fields)
+
 
 MAX_BATCH_BYTES = 256 * 1024  # approximate: a batch ends with the event that exceeds it
 MAX_KEPT_BYTES = 1 << 20

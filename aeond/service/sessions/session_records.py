@@ -19,13 +19,42 @@ import anyio
 
 from aeond.domain.messages import Role
 from aeond.domain.policy import joined
-from aeond.domain.runs.events import Event, RunCreated
+from aeond.domain.runs.events import ChildRunEnded, Event, InputAnswered, InputRequested, RunCreated
+from aeond.domain.runs.questions import InputRequest, Question
+from aeond.domain.runs.run import Owner
 from aeond.domain.sessions import AnsweredQuestion, SessionDigest, SessionMessage, SessionPast
+from aeond.domain.values import display_json
 from aeond.errors import AeondError, NotFoundError, ReplayError, StoreError
 from aeond.ports import Journal
 from aeond.ports.sessions import SessionStore
 from aeond.service.folding import RunFolding
-from aeond.service.sessions.answered_questions import answered_questions
+
+
+async def answered_questions(journal: Journal, run_id: str) -> tuple[AnsweredQuestion, ...]:
+    """Those of the run and of the child runs that it waited for, in the order of the journal, without questions that
+    only their default answered. Raises what the journal raises.
+    """
+    found: list[AnsweredQuestion] = []
+    open_questions: dict[str, Question] = {}
+    seq = 0
+    while page := await journal.read(run_id, seq):
+        for event in page:
+            kind = event.kind
+            if isinstance(kind, InputRequested):
+                open_questions[kind.question.question_id] = kind.question
+            elif isinstance(kind, InputAnswered) and kind.owner != Owner():
+                asked = open_questions[kind.question_id]
+                text = _question_text(asked.request)
+                found.append(AnsweredQuestion(text, asked.asked_time, display_json(kind.answer), event.time))
+            elif isinstance(kind, ChildRunEnded):
+                found += await answered_questions(journal, kind.child_run_id)
+        seq = page[-1].seq
+    return tuple(found)
+
+
+def _question_text(request: InputRequest) -> str:
+    return f"{request.prompt} ({', '.join(request.options)})" if request.options else request.prompt
+
 
 # A digest is due long before this; the limit bounds one read in any case.
 MAX_READ_MESSAGES: Final = 2_000

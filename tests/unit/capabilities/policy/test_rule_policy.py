@@ -3,7 +3,8 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aeond.capabilities.policy.loading import Profile, parse_policy
+from aeond.capabilities.policy.loading import Profile, load_policy, parse_policy
+from aeond.capabilities.policy.rule_policy import LivePolicy
 from aeond.domain.policy import CallFacts, Effect, Verdict
 from tests.support.policy_facts import FACTS, RULES, policy_text
 
@@ -99,3 +100,13 @@ def test_every_class_of_effects_is_decided() -> None:
 
 def _with_taint(facts: CallFacts, taint: tuple[str, ...]) -> CallFacts:
     return CallFacts.from_json(facts.tool, facts.arguments, {**facts.as_json(), "taint": list(taint)})
+
+
+def test_a_policy_is_replaced_as_a_whole() -> None:
+    """Decisions, version and description are those of the policy that was adopted last."""
+    live, strict = LivePolicy(load_policy("trusted-folder", None)), load_policy("observe", None)
+    call = CallFacts("remember", Effect.MEMORY)
+    assert live.decide(call).verdict is Verdict.ALLOW
+    live.adopt(strict)
+    assert live.decide(call).verdict is Verdict.DENY
+    assert (live.version, live.describe()) == (strict.version, strict.describe())

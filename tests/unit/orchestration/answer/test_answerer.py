@@ -11,7 +11,7 @@ from aeond.domain.plans.steps import StepMode
 from aeond.domain.runs.budgets import Amounts, Grant
 from aeond.domain.runs.run import Answer, Phase, PlanSource, RunSnapshot
 from aeond.domain.values import JsonValue
-from aeond.orchestration.answer.answerer import MAX_RAW_CHARS, StepAnswerer
+from aeond.orchestration.answer.answerer import MAX_RAW_CHARS, StepAnswerer, plain_reply
 from tests.support.strategy import calls, grant, run_of, says, thinks
 
 SUM = calls("s1", "add", a=1, b=2)
@@ -320,3 +320,21 @@ async def test_the_answer_keeps_to_what_the_user_said_for_good() -> None:
     run = run_of(SUM, KEEP, outputs=DONE, request="Add 1 and 2 and keep it.")
     await desk.compose(replace(run, standing=("Always answer in German.",)))
     assert "Always answer in German." in str(desk.llm.requests[0].messages[-1].content)
+
+
+async def test_the_text_of_the_model_is_the_answer() -> None:
+    """It is streamed as it comes, and marked as written by a model."""
+    shown: list[str] = []
+    answer = await plain_reply(says("Good evening to you."), run_of(), grant(), shown.append)
+    assert (answer.text, answer.synthesized, "".join(shown)) == (
+        "Good evening to you.",
+        True,
+        "Good evening to you.",
+    )
+
+
+async def test_a_model_that_fails_leaves_an_answer_that_says_so() -> None:
+    """The answer names the problem and claims nothing."""
+    answer = await plain_reply(says({"fail": "BAD_ANSWER"}), run_of(), grant(), lambda _: None)
+    assert answer.text.startswith("No answer: ")
+    assert (answer.synthesized, answer.confidence) == (False, 0.0)

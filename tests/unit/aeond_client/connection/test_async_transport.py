@@ -7,7 +7,7 @@ import grpc
 import grpc.aio
 import pytest
 
-from aeond_client.connection.async_failures import translated
+from aeond_client.connection.async_transport import translated
 from aeond_client.errors import CallCancelledError, NotFoundError
 
 

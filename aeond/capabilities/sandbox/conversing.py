@@ -9,7 +9,7 @@ from typing import Final, Protocol
 import anyio
 from pydantic import TypeAdapter, ValidationError
 
-from aeond.capabilities.sandbox.messages import Outcome, Reply, ReplyHead, Request, live_text
+from aeond.capabilities.sandbox.messages import Outcome, Reply, Request, live_text, read_head
 from aeond.domain.plans.subtasks import SubtaskRequest
 from aeond.domain.runs.questions import InputRequest
 from aeond.domain.tools import RecordedEffect, ToolOutput, ignore_effect
@@ -90,8 +90,8 @@ async def converse(
         writer.write(request.encoded())
         await writer.drain()
         line, begun = await _reply_line(reader, HEAD_BYTES + ESCAPED * max_value_bytes, show)
-        head = ReplyHead.read(line)
-        parcel = begun + await _exactly(reader, head.parcel_bytes - len(begun))
+        reply, parcel_bytes = read_head(line)
+        parcel = begun + await _exactly(reader, parcel_bytes - len(begun))
     except (OSError, EOFError) as error:
         raise ended(str(error)) from error
     except ValueError as error:
@@ -101,7 +101,7 @@ async def converse(
     with contextlib.suppress(OSError), anyio.move_on_after(END_SECONDS):
         while await reader.read(READ_BYTES):
             pass
-    return head.reply(parcel)
+    return replace(reply, parcel=parcel)
 
 
 def answer_of(reply: Reply, record: Callable[[RecordedEffect], None] = ignore_effect) -> ToolAnswer:

@@ -129,52 +129,29 @@ def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return unique
 
 
-@frozen
-class ReplyHead:
-    """The header line of a reply; its form has been validated, its content has not."""
+def read_head(line: bytes) -> tuple[Reply, int]:
+    """The reply of a header line, without its parcel, and the size of that. The form has been validated, the content has not.
 
-    value: JsonValue
-    outcome: Outcome
-    effects: tuple[tuple[str, ...], ...]
-    error: str
-    reason: str
-    retryable: bool
-    removed: tuple[str, ...]
-    parcel_bytes: int
-
-    @classmethod
-    def read(cls, line: bytes) -> "ReplyHead":
-        """Raises ValueError if the line is not a valid header."""
-        try:
-            head: Any = json.loads(line, object_pairs_hook=_unique_keys)
-        except RecursionError as error:
-            raise ValueError("header is nested too deeply") from error
-        if not isinstance(head, dict):
-            raise ValueError("header must be a JSON object")  # noqa: TRY004 - one class for whatever is wrong with it
-        size, removed = head.get("parcel_bytes"), head.get("removed")
-        if type(size) is not int or not 0 <= size <= MAX_PARCEL_BYTES:
-            raise ValueError("header is missing the size of the workspace archive")
-        if not isinstance(removed, list) or not all(isinstance(name, str) for name in removed):
-            raise ValueError("`removed` must be a list of file names")
-        said, reason = head.get("error"), head.get("reason")
-        if not isinstance(said, str) or not isinstance(reason, str):
-            raise ValueError("`error` must be a string")  # noqa: TRY004 - the same
-        outcome = Outcome(str(head.get("outcome")))
-        retryable = head.get("retryable") is True
-        effects = _effects(head.get("effects"))
-        return cls(head.get("value"), outcome, effects, said, reason, retryable, tuple(removed), size)
-
-    def reply(self, parcel: bytes) -> Reply:
-        return Reply(
-            value=self.value,
-            outcome=self.outcome,
-            effects=self.effects,
-            error=self.error,
-            reason=self.reason,
-            retryable=self.retryable,
-            removed=self.removed,
-            parcel=parcel,
-        )
+    Raises ValueError if the line is not a valid header.
+    """
+    try:
+        head: Any = json.loads(line, object_pairs_hook=_unique_keys)
+    except RecursionError as error:
+        raise ValueError("header is nested too deeply") from error
+    if not isinstance(head, dict):
+        raise ValueError("header must be a JSON object")  # noqa: TRY004 - one class for whatever is wrong with it
+    size, removed = head.get("parcel_bytes"), head.get("removed")
+    if type(size) is not int or not 0 <= size <= MAX_PARCEL_BYTES:
+        raise ValueError("header is missing the size of the workspace archive")
+    if not isinstance(removed, list) or not all(isinstance(name, str) for name in removed):
+        raise ValueError("`removed` must be a list of file names")
+    said, reason = head.get("error"), head.get("reason")
+    if not isinstance(said, str) or not isinstance(reason, str):
+        raise ValueError("`error` must be a string")  # noqa: TRY004 - the same
+    outcome = Outcome(str(head.get("outcome")))
+    retryable = head.get("retryable") is True
+    effects = _effects(head.get("effects"))
+    return Reply(head.get("value"), outcome, effects, said, reason, retryable, tuple(removed)), size
 
 
 def _effects(given: Any) -> tuple[tuple[str, ...], ...]:

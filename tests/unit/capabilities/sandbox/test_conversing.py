@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from aeond.capabilities.sandbox.conversing import answer_of
-from aeond.capabilities.sandbox.messages import Outcome, Reply, ReplyHead
+from aeond.capabilities.sandbox.messages import Outcome, Reply, read_head
 from aeond.domain.plans.subtasks import SubtaskRequest
 from aeond.domain.runs.questions import InputRequest
 from aeond.domain.tools import RecordedEffect, ToolOutput
@@ -31,7 +31,7 @@ def test_a_reply_with_a_key_twice_is_refused(value: str) -> None:
     """A reply whose value has a key twice cannot be read: its meaning would depend on the reader."""
     head = Reply("VALUE").encoded().decode().replace('"VALUE"', value)
     with pytest.raises(ValueError, match="key twice"):
-        ReplyHead.read(head.encode())
+        read_head(head.encode())
 
 
 @pytest.mark.parametrize("effects", ["x", [["a", "b"]], [["a", "b", 1]], [{}], 1])
@@ -39,7 +39,7 @@ def test_effects_of_another_shape_are_refused(effects: Any) -> None:
     """A reply whose effects are not lists of three texts cannot be read."""
     head = json.loads(Reply(1).encoded()) | {"effects": effects}
     with pytest.raises(ValueError, match="effect"):
-        ReplyHead.read(json.dumps(head).encode())
+        read_head(json.dumps(head).encode())
 
 
 def test_requests_are_made_of_their_fields() -> None:

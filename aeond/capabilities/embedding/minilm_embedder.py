@@ -68,11 +68,6 @@ class MiniLmEmbedder(BackgroundTasks):
     def available(self) -> bool:
         return self._model is not None or self._files() is not None
 
-    @property
-    def loaded(self) -> bool:
-        """Whether the model is in memory."""
-        return self._model is not None
-
     async def embed(self, texts: Sequence[str]) -> Sequence[Vector]:
         if len(texts) > MAX_TEXTS:
             raise InvalidInputError(

@@ -54,11 +54,6 @@ class EventBytes:
         self._kept: OrderedDict[tuple[str, int], bytes] = OrderedDict()
         self._kept_bytes = 0
 
-    @property
-    def kept_bytes(self) -> int:
-        """The size of the cache."""
-        return self._kept_bytes
-
     def encode(self, item: Event | LiveUpdate) -> bytes:
         if not isinstance(item, Event):
             return live_update_to_wire(item).SerializeToString()

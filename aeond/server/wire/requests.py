@@ -207,18 +207,6 @@ GENERATE = Form(
         seconds or DEFAULT_DEADLINE_SECONDS, path, 0, MAX_DEADLINE_SECONDS
     ),
 )
-FORMS = (
-    RUN_REQUEST,
-    BUDGET,
-    TOOL_CALL,
-    TOOL_SPEC,
-    TOOL_RESULT,
-    RECORDED_EFFECT,
-    PLAN_STEP,
-    APPROVAL,
-    MESSAGE,
-    GENERATE,
-)
 
 
 def plan_from_wire(plan: parts_pb2.Plan, default_goal: str) -> Plan:

@@ -33,7 +33,7 @@ async def embedder(files: WeightFiles, clock: ManualClock) -> AsyncIterator[Mini
 
 def is_loaded(embedder: MiniLmEmbedder) -> bool:
     """As a call, so that type checkers expect another answer each time."""
-    return embedder.loaded
+    return embedder._model is not None
 
 
 def is_available(embedder: MiniLmEmbedder) -> bool:

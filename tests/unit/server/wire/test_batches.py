@@ -82,7 +82,7 @@ def test_the_kept_events_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
         encoded.encode(Event("run-1", seq, 1.0, 1.0, PassStarted(seq)))
         encoded.encode(event(1_000 + seq, "w" * 1_000))
         encoded.encode(event(2_000 + seq, "w" * 20_000))
-    assert 0 < encoded.kept_bytes <= 10_000
+    assert 0 < encoded._kept_bytes <= 10_000
 
 
 KINDS = get_args(ours.EventKind)

@@ -63,8 +63,8 @@ class ToolSpec:
     there can be no other value, as for a file to delete. `composition` tells how a small model writes some of the arguments in a
     separate conversation, in which it sees what the call would change. `for_existing` names the tool that a small model's
     call becomes where an argument names something that exists, so that nothing is replaced unseen, `for_part` the one that it
-    becomes where the request means a part of what the call would remove, `followed_by` the one that makes what its result proposes: the
-    result has a member for each of its required arguments, and may have `ready`, false where a person should look at it first. `new_name` names the argument under which something that
+    becomes where the request means a part of what the call would remove, `followed_by` the one that may follow: the result has a member for each
+    of its required arguments. After a `private` call it makes what that proposes, if `ready` in the result is true. `new_name` names the argument under which something that
     exists gets a new name, or, together with `new_text` for its text, something new. `page_address` names the one for the web address of the page that the tool reads. `source_code` are patterns of the names of
     files whose code the tool changes, as a programmer would. `request_argument` names the one that takes what a person wants in their own
     words: a small model's call has that alone.

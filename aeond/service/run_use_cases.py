@@ -45,7 +45,7 @@ class Bounds:
     limit: Budget
 
 
-@dataclass(slots=True, kw_only=True, eq=False)
+@dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class Runs:
     """Create, read, watch, cancel, decide, answer, fork, replay, delete. Raises the classes of `aeond.errors`."""
 

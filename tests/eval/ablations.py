@@ -16,7 +16,7 @@ from aeond.capabilities.tools.relevance import related_lines
 from aeond.domain.tools import ToolSpec
 from aeond.orchestration.context.file_search import FileSearch
 from aeond.orchestration.decision import decider, first_action, next_action
-from aeond.orchestration.decision.conversations import composing, redirection, results_reply
+from aeond.orchestration.decision.conversations import composing, fitting, redirection, results_reply
 from aeond.orchestration.decision.conversations.composing import Composer
 from aeond.orchestration.decision.conversations.extent import AfterChange
 from aeond.orchestration.decision.conversations.fitting import FittingTools
@@ -54,6 +54,7 @@ MECHANISMS: Final = {
     "small talk": Mechanism(Subjects, "is_small_talk", False),
     "results": Mechanism(results_reply, "results_reply", ""),
     "fitting": Mechanism(FittingTools, "of", ""),
+    "source code": Mechanism(fitting, "_programmer", None, plain=True),
     "intent": Mechanism(Subject, "may_not_ask", False, plain=True),
     "calculation": Mechanism(Redirection, "of_calculation", None, plain=True),
     "sure": Mechanism(Redirection, "of_sure", None, plain=True),

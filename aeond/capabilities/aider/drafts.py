@@ -28,7 +28,8 @@ MAX_SUBJECT_CHARS: Final = 72
 MAX_NAMES: Final = 20
 MAX_NAME_CHARS: Final = 200
 MAX_EXPLANATION_CHARS: Final = 1_500
-_LISTING: Final = re.compile(r"^\S+\n```.*?^```[ \t]*$", re.MULTILINE | re.DOTALL)  # a file, below its name
+MAX_ANSWER_CHARS: Final = 32 << 10
+FENCE_CHARS: Final = 3
 
 
 @asynccontextmanager
@@ -102,8 +103,30 @@ def _listed(left_out: Mapping[str, str], reason: str) -> str:
 
 def explanation_of(answers: Sequence[str]) -> str:
     """The last answer of the model that says something besides the files, without these."""
-    texts = (re.sub(r"\n{3,}", "\n\n", _LISTING.sub("", answer)).strip() for answer in reversed(answers))
+    texts = (_without_files(answer[:MAX_ANSWER_CHARS].splitlines()) for answer in reversed(answers))
     return next(filter(None, texts), "")[:MAX_EXPLANATION_CHARS]
+
+
+def _without_files(lines: Sequence[str]) -> str:
+    """The text without blocks of code below the name of a file; one that is not closed ends with the text."""
+    kept: list[str] = []
+    fence, skipping = "", False
+    for line in lines:
+        mark = line[: len(line) - len(line.lstrip("`"))]
+        if not fence and len(mark) >= FENCE_CHARS:
+            above = next((one for one in reversed(kept) if one.strip()), "")
+            fence, skipping = mark, "." in above and len(above.split()) == 1
+            while skipping and kept and (kept[-1] == above or not kept[-1].strip()):
+                if kept.pop() == above:
+                    break
+        elif fence and line.strip() == fence:
+            fence = ""
+            if skipping:
+                skipping = False
+                continue
+        if not skipping:
+            kept.append(line)
+    return re.sub(r"\n{3,}", "\n\n", "\n".join(kept)).strip()
 
 
 def outcome_of(before: Ended | None, after: Ended | None) -> dict[str, object] | None:

@@ -53,8 +53,8 @@ class Tested(BaseModel):
 
 
 class Proposed(BaseModel):
-    """Changes that were tried in a private copy, and what the model said about them. `proposal` is what apply_changes needs to make them. They are not `ready` if the test
-    fails after them, or the names of `lost` are not defined any more, which nobody asked for."""
+    """Changes that were tried in a private copy, and what the model said about them. `proposal` is what apply_changes needs to make them. They are not `ready`
+    if they are incomplete, the test fails after them, or the names of `lost` are not defined any more."""
 
     proposal: str
     explanation: str = ""
@@ -63,7 +63,7 @@ class Proposed(BaseModel):
     diff: str
     test: Tested | None
     lost: list[str] = []
-    ready: bool = True
+    ready: bool = False
     note: str
 
 
@@ -114,7 +114,7 @@ class Editor:
         return self._aider(), interactive, self._apply()
 
     def _aider(self) -> FunctionTool:
-        async def worked_on(arguments: AiderArguments, context: ToolContext) -> tuple[Target, ...]:
+        async def touched_by(arguments: AiderArguments, context: ToolContext) -> tuple[Target, ...]:
             test = arguments.test or await self._usual_program(context)
             return await touched(arguments.model_copy(update={"test": [*test]}), context)
 
@@ -125,7 +125,7 @@ class Editor:
                 "files": ["calc.py"],
                 "test": ["python3", "-m", "unittest"],
             },
-            targets=worked_on,
+            targets=touched_by,
             followed_by="apply_changes",
             source_code=SOURCE_CODE,
             request_argument="task",
@@ -156,24 +156,26 @@ class Editor:
         async with private_copy(self._workshop, copies, hidden, context) as copy:
             files = chosen(copy, arguments)
             test = tuple(arguments.test) or usual_test(copy.before)
-            if test[:1] != tuple(arguments.test[:1]) and test[:1] != await self._usual_program(context):
-                test = ()  # the policy was asked about another program
-            order = Order(copy.folder, arguments.task, files, test, self._seconds)
-            done, said = await self._workbench.work(order, self._metered(grant), show)
-            refusals = said.refusals
+            order = Order(copy.folder, arguments.task, files, test, self._seconds, not arguments.test)
+            done, relay = await self._workbench.work(order, self._metered(grant), show)
+            refusals = relay.refusals
             found, left_out = await threads.run(lambda _stopped: copy.changes(done.changed))
             note = notes_of(left_out, refusals, stopped=done.aider.stopped)
+            if done.unusable:
+                note = "; ".join(
+                    filter(None, (note, f"the tests cannot run here: {done.unusable.strip()[-200:]!r}"))
+                )
             if not found:
                 raise _nothing(done, refusals, note if left_out else "")
             message = message_of(arguments.task)
             result = {
-                "explanation": explanation_of(said.answers),
+                "explanation": explanation_of(relay.answers[slice(*done.asked)]),
                 "files": [one.path for one in found],
                 "message": message,
                 "diff": whole_diff(copy, found),
                 "test": outcome_of(done.before, done.after),
                 "lost": done.lost,
-                "ready": not done.lost and (done.after is None or done.after.exit_code == 0),
+                "ready": done.ready and not refusals,
                 "note": note,
             }
         proposal = drafted(arguments, context, message, found, result)
@@ -225,6 +227,7 @@ class Editor:
 
         @tool(
             effect=Effect.WRITE_CONTAINED,
+            followed_by="git_commit",
             example={"proposal": "0123456789abcdef0123456789abcdef"},
             idempotent=True,
             candidates={"proposal": proposing},
@@ -268,8 +271,9 @@ def _with_advice(made: Proposed) -> Proposed:
         return made
     failing = f"the test still fails (exit code {made.test.after})" if made.test and made.test.after else ""
     losing = f"the changed files do not define {', '.join(made.lost)} any more" if made.lost else ""
+    reasons = " and ".join(filter(None, (failing, losing))) or "the work was not completed"
     advice = (
-        f"{' and '.join(filter(None, (failing, losing)))}, so that nothing was changed in the working folder; make the changes all the same"
+        f"{reasons}, so that nothing was changed in the working folder; make the changes all the same"
         f" with aeonctl call apply_changes proposal={made.proposal}"
     )
     return made.model_copy(update={"note": "; ".join(filter(None, (made.note, advice)))})

@@ -7,11 +7,11 @@ import shlex
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 import anyio
 from anyio.abc import TaskGroup
-from pydantic import BaseModel
+from pydantic import BaseModel, Field, NonNegativeInt
 
 from aeond.capabilities.aider.relay import ANSWER_TOKENS, Relay
 from aeond.capabilities.aider.worktrees import Chosen
@@ -40,14 +40,22 @@ class Ended(BaseModel):
 
 
 class Done(BaseModel):
-    """The outcome of Aider and of the tests before and after it, the files that differ, and the names that they do not define any more.
-    Untrusted."""
+    """The outcome of Aider and of the tests before and after it, the files that differ, the names that they do not define any more, which answers
+    of the model it rests on, and why a test that was found is `unusable`. Untrusted."""
 
     aider: Ended
     before: Ended | None
     after: Ended | None
     changed: list[str]
-    lost: list[str] = []
+    lost: Annotated[list[Annotated[str, Field(pattern=r"^\w{1,100}$")]], Field(max_length=20)] = []
+    asked: tuple[NonNegativeInt, NonNegativeInt] = (0, 0)
+    unusable: Annotated[str, Field(max_length=2_000)] = ""
+
+    @property
+    def ready(self) -> bool:
+        """Whether the change is complete, the test does not fail, and nothing is lost."""
+        whole = not (self.aider.stopped or self.aider.exit_code or self.lost)
+        return whole and (self.after is None or self.after.exit_code == 0)
 
 
 class TerminalDone(BaseModel):
@@ -63,17 +71,18 @@ class TerminalDone(BaseModel):
 
 @frozen
 class Order:
-    """What Aider does in a folder with which files. `test` is a command, empty for none."""
+    """What Aider does in a folder with which files. `test` is a command, empty for none; `test_found` says that it was found by names."""
 
     folder: Path
     task: str
     chosen: Chosen
     test: tuple[str, ...]
     seconds: float
+    test_found: bool = False
 
     @property
     def whole_seconds(self) -> float:
-        """The longest duration with the tests."""
+        """The longest duration with the test before and the last one after."""
         return self.seconds + 2 * MAX_TEST_SECONDS + GRACE_SECONDS
 
 
@@ -144,6 +153,7 @@ class Workbench:
             "read": order.chosen.read,
             "tests": order.chosen.tests,
             "test": order.test,
+            "test_found": order.test_found,
             "test_line": shlex.join(order.test),
             "test_seconds": MAX_TEST_SECONDS,
             "seconds": order.seconds,

@@ -24,6 +24,9 @@ class ForeignTool:
             candidates=(),
             asks_user=False,
             private=False,
+            followed_by="",
+            source_code=(),
+            request_argument="",
         )
 
     @property

@@ -179,8 +179,8 @@ def tool(
     None. `candidates` has a function for each argument whose existing values the tool can propose, `only_existing` names
     those of them that can have no other. `composed` is the conversation in which a small model writes some of the
     arguments, and the function that shows it what a call is about; `for_existing` names the tool that such a call becomes where its target
-    exists, `for_part` the one that it becomes where the request means a part of its target, `followed_by` the one that makes what
-    its result proposes; `source_code` are patterns of the names of files whose code it changes. `request_argument`
+    exists, `for_part` the one that it becomes where the request means a part of its target, `followed_by` the one that may
+    follow; `source_code` are patterns of the names of files whose code it changes. `request_argument`
     names the argument for a request in a person's own words. `new_name` names the argument with a new name
     for what exists, or, together with `new_text` for its text, for something new, `page_address` the one with the web address of a page that is read. `preview` shows what a call would do to a person who approves it. `targets` gives what a
     call would touch, for the policy: without it, calls with effects are more often asked about. A tool without an

@@ -152,8 +152,8 @@ class Decider:
             offer = offer.known
         elif rest is not None and not snapshot.steps_in(StepState.FAILED, StepState.INVALID):
             offer = offer.without(fitting)  # all its calls that the request needs were made
-        if (proposed := await self._proposed(snapshot, situation, offer, fitting, grant)) is not None:
-            return success(proposed)
+        if (following := await self._following(snapshot, situation, offer, fitting, grant)) is not None:
+            return success(following)
         after = await self._after_change(snapshot, situation, offer, grant)
         if isinstance(after, ToolCall):
             return success(going_on(snapshot, after))
@@ -218,21 +218,24 @@ class Decider:
                 issue = Issue(decided.cause.reason, Severity.MEDIUM, "", decided.cause.message)
                 return decided.failed(ended(snapshot, NOT_DECIDED, issues=(issue,)))
 
-    async def _proposed(
+    async def _following(
         self, snapshot: RunSnapshot, situation: Situation, offer: Offer, fitting: str, grant: Grant
     ) -> Judgement | None:
-        """How the run goes on where the last step only proposes the change that was ordered: by the whole request if it is of the tool
-        `fitting` it, else by its subject."""
+        """How the run goes on with what may follow its last step: a proposed change is made if its tool is the one that fits the request, or the
+        subject of the request is no question; anything else is done if the request asks for it, too."""
         follows = self.offers.following(snapshot, offer) if self._redirection.possible else None
         if follows is None:
             return None
-        call = executed(snapshot)[-1].step.tool_call
-        fits = call is not None and call.tool == fitting
-        if not fits and (await self.subjects.of(self.llm, snapshot, situation, grant)).wants_no_change:
-            return None
-        if isinstance(follows, ToolCall):
-            return going_on(snapshot, follows)
-        return ended(snapshot, CANNOT, follows)
+        if isinstance(follows, str):
+            return ended(snapshot, CANNOT, follows)
+        last = executed(snapshot)[-1].step.tool_call
+        if not self.offers.proposes(last):
+            wanted = await self.fitting.is_asked_for(self.llm, snapshot, offer.tool(follows.tool), grant)
+        elif last is not None and last.tool == fitting:
+            wanted = True
+        else:
+            wanted = not (await self.subjects.of(self.llm, snapshot, situation, grant)).wants_no_change
+        return going_on(snapshot, follows) if wanted else None
 
     async def _after_change(
         self, snapshot: RunSnapshot, situation: Situation, offer: Offer, grant: Grant

@@ -90,22 +90,27 @@ class Offers:
         return spec is not None and acts_here(spec)
 
     def following(self, run: RunSnapshot, offer: Offer) -> ToolCall | str | None:
-        """What follows if the last step proposes something: the call that makes it, or, where a person should look at it first, what the step
-        says about that."""
+        """What may follow the last step: the call of the tool that its own names, or, where a person should look first at what it proposes, what
+        the step says about that."""
         steps = executed(run)
-        proposed = steps[-1].output if steps and steps[-1].state is StepState.SUCCEEDED else None
-        if not isinstance(proposed, Mapping) or not self.proposes(steps[-1].step.tool_call):
+        result = steps[-1].output if steps and steps[-1].state is StepState.SUCCEEDED else None
+        spec = self._spec(steps[-1].step.tool_call) if isinstance(result, Mapping) else None
+        if spec is None or not isinstance(result, Mapping):
             return None
-        if proposed.get("ready") is False:
-            return "\n".join(
-                filter(None, (str(proposed.get("explanation", "")), str(proposed.get("note", ""))))
-            )
-        spec = self._spec(steps[-1].step.tool_call)
-        maker = offer.tool(spec.followed_by) if spec else None
+        if spec.private and spec.followed_by and result.get("ready") is not True:
+            return "\n".join(filter(None, (str(result.get("explanation", "")), str(result.get("note", "")))))
+        maker = offer.tool(spec.followed_by)
         needed = required_of(maker.input_schema) if maker else ()
-        if maker is None or not {*needed} <= {*proposed}:
+        if maker is None or not {*needed} <= {*result}:
             return None
-        return ToolCall(maker.name, {name: proposed[name] for name in needed})
+        return ToolCall(maker.name, {name: result[name] for name in needed})
+
+    def made(self, proposal: StepSnapshot, change: StepSnapshot) -> bool:
+        """Whether the step `proposal` proposed what the step `change` has made."""
+        spec, call, result = self._spec(proposal.step.tool_call), change.step.tool_call, proposal.output
+        if spec is None or call is None or not isinstance(result, Mapping) or call.tool != spec.followed_by:
+            return False
+        return spec.private and all(result.get(name) == value for name, value in call.arguments.items())
 
     def _spec(self, call: ToolCall | None) -> ToolSpec | None:
         return next(

@@ -28,7 +28,7 @@ WITH_USER: Final = ("--stream", "--auto-commits", "--no-attribute-author", "--no
 
 
 def with_tests(order: Any, *, failing: bool) -> Mapping[str, Any]:
-    """The order with its tests among the files to read, or, unless they fail, to change: what fails is right."""
+    """The order with its tests among the files to read, or, unless they fail, to change: a failing test is taken to be correct."""
     kind = "read" if failing else "files"
     return {**order, kind: [*order[kind], *order["tests"]]}
 

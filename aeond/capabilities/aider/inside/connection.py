@@ -19,7 +19,7 @@ class Connection:
     """The connection to the daemon: messages as lines of JSON. One question is asked at a time.
 
     `obey` receives the messages that are no answers, in a thread of its own. If the daemon closes the connection, the
-    process ends. `refused` is true once a question was not answered.
+    process ends. `refused` is true once a question was not answered; `asked` is the number of questions.
     """
 
     def __init__(self, wire: socket.socket, obey: Callable[[Any], None] = lambda _message: None) -> None:
@@ -30,6 +30,7 @@ class Connection:
         self._asking = threading.Lock()
         self._sending = threading.Lock()
         self.refused = False
+        self.asked = 0
 
     def order(self) -> Any:
         """The first message. Afterwards all others are read in the background."""
@@ -46,6 +47,7 @@ class Connection:
         """The status and the body of the answer; `show` receives pieces of a streamed one before. If it raises, the
         model is stopped."""
         with self._asking:
+            self.asked += 1
             self.send({"ask": body})
             stopped: OSError | None = None
             while True:

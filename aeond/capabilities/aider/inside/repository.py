@@ -2,7 +2,7 @@
 
 import os
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
@@ -44,36 +44,42 @@ class Worktree:
         self._git("commit", "--quiet", "--no-verify", "--allow-empty", "-m", "Before")
         self._first = self._git("rev-parse", "HEAD").strip()
 
-    def reset(self) -> None:
-        """Lets all files be as they were when they were marked last; removes new ones, but for those that are ignored."""
-        self._git("reset", "--quiet", "--hard", self._first)
-        self._git("clean", "--quiet", "--force", "-d")
+    def unlock(self) -> None:
+        """Removes the lock of a git that was killed with Aider."""
+        Path(self._folder, ".git", "index.lock").unlink(missing_ok=True)
 
-    def restore(self, names: Sequence[str]) -> None:
-        """Takes back all changes of those of these files that were marked."""
-        marked = self._marked()
+    def marked(self) -> frozenset[str]:
+        """The files that were there at the last mark."""
+        return frozenset(self._git("ls-tree", "-r", "-z", "--name-only", self._first).split("\0")) - {""}
+
+    def snapshot(self) -> str:
+        """A name for the present state of all files, for `show`."""
+        self._add()
+        return self._git("write-tree").strip()
+
+    def show(self, state: str = "") -> None:
+        """Restores all files to a snapshot, or to the last mark; new ones are removed. Files that git ignores stay."""
+        self._add()
+        self._git("read-tree", "--reset", "-u", state or self._first)
+
+    def restore(self, names: Iterable[str]) -> None:
+        """Restores those of these files that were there at the last mark."""
+        marked = self.marked()
         if kept := [name for name in names if name in marked]:
             self._git("--literal-pathspecs", "checkout", "--quiet", self._first, "--", *kept)
 
-    def discard(self, names: Sequence[str]) -> None:
-        """Removes those of these files that were not marked."""
-        marked = self._marked()
-        for name in names:
-            if name not in marked:
-                with suppress(OSError):  # it is a folder, or below a file
-                    Path(self._folder, name).unlink()
+    def discard(self, names: Iterable[str]) -> None:
+        """Removes those of these files that were not there at the last mark."""
+        for name in {*names} - self.marked():
+            with suppress(OSError):  # it is a folder, or below a file
+                Path(self._folder, name).unlink()
 
     def changed(self) -> list[str]:
         """The paths of the files that differ from those that were marked last."""
-        Path(self._folder, ".git", "index.lock").unlink(
-            missing_ok=True
-        )  # of a git that was killed with Aider
+        self.unlock()
         self._add()
         listing = ("diff", "--cached", "--name-only", "--no-renames", "--no-ext-diff", "-z", self._first)
         return [name for name in self._git(*listing).split("\0") if name]
-
-    def _marked(self) -> frozenset[str]:
-        return frozenset(self._git("ls-tree", "-r", "-z", "--name-only", self._first).split("\0"))
 
     def _add(self) -> None:
         """All files but those that git cannot read, and folders that are repositories without a commit."""

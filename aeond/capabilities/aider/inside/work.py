@@ -7,7 +7,8 @@ connection as a line, and so do the answer, the output while it comes, and the r
 
 import os
 import socket
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -15,6 +16,7 @@ from aeond.capabilities.aider.inside.aider_program import ALONE, EXAMPLES, argv,
 from aeond.capabilities.aider.inside.connection import Connection, serve
 from aeond.capabilities.aider.inside.losses import lost_names
 from aeond.capabilities.aider.inside.repository import USUAL, Worktree
+from aeond.capabilities.aider.tests_found import is_code, is_test
 from aeond.capabilities.hands.inside.programs import run
 from aeond.capabilities.sandbox.live_output import deliver_with
 
@@ -22,6 +24,8 @@ MAX_OUTPUT_BYTES: Final = 32 << 10
 MAX_FAILURE_CHARS: Final = 2_000  # of a failing test, for the model
 MAX_ATTEMPTS: Final = 8
 MAX_NAMES: Final = 20
+MAX_NAME_CHARS: Final = 100
+NO_TESTS: Final = (4, 5, 126, 127)  # of pytest, and of programs that cannot be started
 KEEP: Final = "Keep everything else in the files as it is."
 TEMPERATURE: Final = 0.7  # of all attempts but the first
 
@@ -39,7 +43,7 @@ def tested(argv: Sequence[str], folder: str, seconds: float) -> Mapping[str, Any
 
 
 def message_for(order: Any, failure: str) -> str:
-    """The task with the failing test, in which paths begin in the folder: other words for the same place would lead to other answers."""
+    """The task with the failing test. Paths in it are relative, so that the answer does not depend on where the copy is."""
     shown = failure.replace(f"{order['folder']}/", "")
     failing = (
         f"The test fails:\n{shown}\n\nRepair {_listed(order['files'])}, and leave the tests as they are."
@@ -49,7 +53,7 @@ def message_for(order: Any, failure: str) -> str:
     return "\n\n".join(filter(None, (order["task"], failing, KEEP)))
 
 
-def urged(order: Any, message: str) -> str:
+def insisting(order: Any, message: str) -> str:
     """The message for a model that has explained a change and not made it."""
     return f"{message}\n\nReturn the whole new content of each file that has to be changed, of {_listed(order['files'])}."
 
@@ -70,8 +74,31 @@ def aider(order: Any, port: int, message: str, number: int, seconds: float) -> M
     )
 
 
+@dataclass
+class Attempt:
+    """What came of an attempt: `asked` are the numbers of the questions in it, `state` is a snapshot of its files."""
+
+    aider: Mapping[str, Any]
+    after: Mapping[str, Any] | None
+    changed: list[str]
+    lost: frozenset[str]
+    asked: tuple[int, int]
+    state: str
+
+    @property
+    def flaws(self) -> tuple[bool, bool, bool, int]:
+        """The fewer the better: it was cut off, changed nothing, leaves the test failing, or has lost names."""
+        cut = bool(self.aider["exit_code"] or self.aider["stopped"])
+        failing = bool(self.after and self.after["exit_code"])
+        return not self.changed, cut, failing, len(self.lost)
+
+    @property
+    def good(self) -> bool:
+        return not any(self.flaws)
+
+
 def work(order: Any, connection: Connection) -> Mapping[str, Any]:
-    """The outcome of Aider, of the tests before and after it (None: there are none), and the changed files.
+    """The outcome of Aider's best attempt, of the tests before and after it (None: there are none), and the changed files.
 
     Each attempt begins with the files as they were, until one passes the test and has lost nothing: a small model that has seen its own
     mistake repeats it.
@@ -81,37 +108,54 @@ def work(order: Any, connection: Connection) -> Mapping[str, Any]:
     worktree = Worktree(folder)
     worktree.begin()
     before = tested(test, folder, order["test_seconds"]) if test else None
+    unusable = (
+        before["output"][-MAX_FAILURE_CHARS:] if before and order["test_found"] and cannot_run(before) else ""
+    )
+    before = None if unusable else before
     worktree.mark()  # what the test writes is no change of Aider
-    failure = before["output"][-MAX_FAILURE_CHARS:] if before and before["exit_code"] else ""
-    order = with_tests(order, failing=bool(before and before["exit_code"]))
+    failing = bool(before and before["exit_code"])
+    order = with_tests(order, failing=failing)
+    failure = before["output"][-MAX_FAILURE_CHARS:] if before and failing else ""
+    fixed = [*order["read"], *(filter(is_test, worktree.marked()) if failing else ())]
+    original = texts(filter(is_code, worktree.marked()))
     port, message = serve(connection), message_for(order, failure)
-    original = texts(order["files"])
-    left, lost = order["seconds"], frozenset[str]()
+    left, attempts = order["seconds"], list[Attempt]()
     for number in range(MAX_ATTEMPTS):
-        if number:
-            worktree.reset()
+        begun = connection.asked
         done = aider(order, port, message, number, left)
-        worktree.restore(order["read"])
+        worktree.unlock()
+        worktree.restore(fixed)
         worktree.discard(EXAMPLES)
         changed = worktree.changed()
-        after = tested(test, folder, order["test_seconds"]) if test else None
+        state = worktree.snapshot()
+        after = tested(test, folder, order["test_seconds"]) if before else None
+        lost = lost_names(original, texts([*original, *filter(is_code, changed)]), order["task"])
+        attempts.append(Attempt(done, after, changed, lost, (begun, connection.asked), state))
         left -= done["seconds"] + (after["seconds"] if after else 0.0)
-        if connection.refused or done["exit_code"] or left <= 0:
+        if attempts[-1].good or connection.refused or done["exit_code"] or left < done["seconds"]:
             break
-        lost = lost_names(original, texts([*original, *changed]), order["task"])
-        if changed and not lost and not (after and after["exit_code"]):
-            break
-        message = message if changed else urged(order, message_for(order, failure))
+        message = message if changed else insisting(order, message_for(order, failure))
+        worktree.show()
+    best = min(attempts, key=lambda one: one.flaws)
+    worktree.show(best.state)
     return {
-        "aider": done,
+        "aider": best.aider,
         "before": before,
-        "after": after,
-        "changed": changed,
-        "lost": sorted(lost)[:MAX_NAMES],
+        "after": best.after,
+        "changed": best.changed,
+        "lost": sorted(name for name in best.lost if len(name) <= MAX_NAME_CHARS)[:MAX_NAMES],
+        "asked": best.asked,
+        "unusable": unusable,
     }
 
 
-def texts(names: Sequence[str]) -> Mapping[str, str]:
+def cannot_run(outcome: Mapping[str, Any]) -> bool:
+    """Whether a test that was found by its name says nothing here: its program or a module that it needs is missing, or it tests nothing."""
+    output = outcome["output"]
+    return outcome["exit_code"] in NO_TESTS or "No module named" in output or "Ran 0 tests" in output
+
+
+def texts(names: Iterable[str]) -> Mapping[str, str]:
     """The contents of those of the files that are there."""
     paths = [Path(name) for name in names]
     return {

@@ -54,7 +54,7 @@ class AfterChange:
         if last is None or any(step.state is not StepState.SUCCEEDED for step in steps[last:]):
             return ""
         change, looks = steps[last], steps[last + 1 :]
-        if last and self.offers.proposes(steps[last - 1].step.tool_call):
+        if last and self.offers.made(steps[last - 1], change):
             return _of_proposal(run, steps[last - 1], change)
         reported = report(change.output)
         if not 0 < len(reported) <= _MAX_REPORT_CHARS or not all(map(self._looks, looks)):

@@ -37,6 +37,7 @@ SECONDS: Final = 300.0
 # Log-odds of NONE against all names, and of YES against NO, chosen on questions of the function calling leaderboard and of strangers.
 _NONE_FROM: Final = -2.5
 _EXACT_FROM: Final = 1.0
+_TOO_FROM: Final = 1.6  # the same, of a tool whose call may follow another
 _CODE_FROM: Final = 0.5  # log-odds of YES against NO, on requests of our own
 
 
@@ -82,6 +83,14 @@ class FittingTools:
             return None
         self._rest[run.run_id, run.text] = tuple(calls[1:])
         return calls[0]
+
+    async def is_asked_for(
+        self, llm: LLMAdapter, run: RunSnapshot, tool: ToolSpec | None, grant: Grant
+    ) -> bool:
+        """Whether the request surely asks for what this tool does, too, for one call of the grant."""
+        return (
+            tool is not None and await odds_of(YES, EXACT, llm, grant, tool_form(tool), run.text) >= _TOO_FROM
+        )
 
     def rest(self, run: RunSnapshot) -> tuple[ToolCall, ...] | None:
         """The calls that are still to be made, each returned once; () when there is none left, None if no first one is known."""

@@ -17,19 +17,21 @@ CASES = b"import unittest\n"
     [
         ({"test_a.py": CASES, "a.py": b""}, "python3 -m unittest"),
         ({"tests/test_a.py": CASES}, "python3 -m unittest discover -s tests"),
-        ({"tests/test_a.py": CASES, "more/b_test.py": CASES}, "python3 -m unittest"),
-        ({"tests/test_a.py": PLAIN}, "python3 -m pytest -q"),
-        ({"go.mod": b"", "a_test.go": b""}, "go test ./..."),
-        ({"Cargo.toml": b""}, "cargo test --offline --quiet"),
-        ({"package.json": b"{}"}, "npm test --silent"),
-        ({"package.json": b"{}", "test_a.py": CASES}, "python3 -m unittest"),
+        (
+            {"tests/test_a.py": CASES, "more/b_test.py": CASES},
+            "python3 -m unittest more/b_test.py tests/test_a.py",
+        ),
+        ({"a_test.py": CASES}, "python3 -m unittest a_test.py"),
+        ({"tests/test_a.py": PLAIN, "tests/conftest.py": b""}, "python3 -m pytest -q"),
+        ({"tests/conftest.py": b"", "tests/__init__.py": b""}, ""),
         ({"src/deep/test_a.py": CASES, "a.py": b""}, ""),
+        ({"a_test.go": b""}, ""),
         ({"readme.md": b""}, ""),
         ({}, ""),
     ],
 )
 def test_a_command_is_found_by_names(files: Mapping[str, bytes], command: str) -> None:
-    """Tests at the top or one folder below have their usual command; where there are none, no command is known."""
+    """Python tests at the top or one folder below have their usual command; where there are none, no command is known."""
     assert " ".join(usual_test(files)) == command
 
 

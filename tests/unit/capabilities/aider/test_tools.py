@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from aeond.capabilities.aider.drafts import explanation_of
 from aeond.daemon.config.paths import usual_build
 from aeond.domain.policy import Access, Origin
 from aeond.domain.runs.budgets import Amounts, Grant
@@ -56,6 +57,17 @@ async def test_the_usual_test_is_found(tmp_path: Path) -> None:
     made = await desk.done("aider", task=TASK)
     assert (made["test"]["before"], made["test"]["after"], made["ready"]) == (1, 1, False)
     assert f"apply_changes proposal={made['proposal']}" in made["note"]
+
+
+def test_an_explanation_has_no_files() -> None:
+    """What the model said is kept without the files below their names, and with other code; the last answer that says something counts."""
+    listing = "`a.py`:\n\n````\nx = 1\n```\n````"
+    usage = "Call it so:\n```\npython a.py\n```"
+    assert explanation_of([f"First.\n\na.py\n```\nx = 1\n```\n\n\nThen.\n{usage}", "b.py\n```\ny = 2"]) == (
+        f"First.\n\nThen.\n{usage}"
+    )
+    assert explanation_of([f"Said.\n{listing}"]) == "Said."
+    assert explanation_of([]) == ""
 
 
 @needs_aider

@@ -7,7 +7,6 @@ import anyio
 import pytest
 
 from aeond.capabilities.aider import workbench
-from aeond.capabilities.aider.inside.work import MAX_ATTEMPTS
 from aeond.capabilities.aider.workbench import Order, Workbench
 from aeond.capabilities.aider.worktrees import Chosen
 from aeond.capabilities.llm.adapters.scripted import Script, ScriptedLLM
@@ -40,6 +39,7 @@ async def test_the_outcome_and_its_files_are_returned(tmp_path: Path) -> None:
     shown: list[str] = []
     done, said = await one.work(order, LLM, shown.append)
     assert (done.aider.exit_code, done.aider.output, done.changed) == (3, "said\n", ["a.py", "b.py"])
+    assert not done.ready
     assert ("".join(shown), said.refusals, done.before) == ("said\n", [], None)
 
 
@@ -57,39 +57,84 @@ async def test_attempts_go_on_until_the_test_succeeds(tmp_path: Path) -> None:
     assert (order.folder / "seen").read_text("utf-8") == "1\n" * 3
 
 
-async def test_attempts_are_counted(tmp_path: Path) -> None:
-    """A test that never succeeds ends the attempts after so many, with the last one as the outcome."""
-    one, order = bench(tmp_path, f"{NUMBER}; echo $n > a.py")
+async def test_the_best_attempt_is_the_outcome(tmp_path: Path) -> None:
+    """A test that never succeeds ends the attempts after so many, and of the attempts the one with the fewest flaws is left in the files."""
+    one, order = bench(tmp_path, f'{NUMBER}; [ $n = 2 ] && echo "def kept(): $n" > a.py || echo $n > a.py')
+    (order.folder / "a.py").write_text("def kept(): 1\n", encoding="utf-8")
     done, _ = await one.work(replace(order, test=("false",)), LLM, lambda _text: None)
     assert done.after is not None
-    assert (done.after.exit_code, done.changed) == (1, ["a.py"])
-    assert (order.folder / "a.py").read_text("utf-8") == f"{MAX_ATTEMPTS}\n"
+    assert (done.after.exit_code, done.changed, done.lost, done.ready) == (1, ["a.py"], [], False)
+    assert (order.folder / "a.py").read_text("utf-8") == "def kept(): 2\n"
+
+
+async def test_an_attempt_that_changed_nothing_is_insisted_upon(tmp_path: Path) -> None:
+    """After an attempt without a change the message asks for the whole files."""
+    one, order = bench(
+        tmp_path, f'{NUMBER}; cp "$HOME/aeond.message" message; [ $n = 1 ] && rm message || echo 2 > a.py'
+    )
+    done, _ = await one.work(order, LLM, lambda _text: None)
+    assert done.changed == ["a.py", "message"]
+    assert "whole new content" in (order.folder / "message").read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("test", "why"),
+    [
+        (("sh", "-c", "echo No module named here; exit 1"), "No module named here"),
+        (("sh", "-c", "echo Ran 0 tests"), "Ran 0 tests"),
+        (("sh", "-c", "echo gone; exit 127"), "gone"),
+    ],
+)
+async def test_a_found_test_that_says_nothing_is_left_out(
+    tmp_path: Path, test: tuple[str, ...], why: str
+) -> None:
+    """A test that was found by names, and cannot run here or tests nothing, is not run again, and the reason is reported; a given one counts."""
+    one, order = bench(tmp_path, "echo 2 > a.py")
+    done, _ = await one.work(replace(order, test=test, test_found=True), LLM, lambda _text: None)
+    assert (done.before, done.after, done.ready, done.unusable) == (None, None, True, f"{why}\n")
+    (tmp_path / "given").mkdir()
+    one, order = bench(tmp_path / "given", "echo 2 > a.py")
+    done, _ = await one.work(replace(order, test=test), LLM, lambda _text: None)
+    assert done.before is not None
 
 
 async def test_what_nobody_asked_to_lose_is_another_attempt(tmp_path: Path) -> None:
-    """An attempt that leaves out a function is not the last; if all do, the outcome names what they lost, but for what the task has."""
-    one, order = bench(
-        tmp_path, f"{NUMBER}; [ $n -gt 1 ] || echo 'x = 1' > a.py; [ $n = 1 ] || echo 'def kept(): 2' > a.py"
-    )
-    (order.folder / "a.py").write_text("def kept(): 1\n", encoding="utf-8")
+    """An attempt that leaves out a function of any file is not the last; if all do, the outcome names what is lost, but for what the task has."""
+    one, order = bench(tmp_path, f"{NUMBER}; [ $n = 1 ] && echo 'x = 1' > b.py || echo 2 > a.py")
+    (order.folder / "b.py").write_text("def kept(): 1\n", encoding="utf-8")
     done, _ = await one.work(order, LLM, lambda _text: None)
-    assert (done.lost, (order.folder / "a.py").read_text("utf-8")) == ([], "def kept(): 2\n")
+    assert (done.lost, done.changed, done.ready) == ([], ["a.py"], True)
     (tmp_path / "other").mkdir()
-    one, order = bench(tmp_path / "other", "echo 'x = 1' > a.py")
-    (order.folder / "a.py").write_text("def kept(): 1\ndef gone(): 2\n", encoding="utf-8")
+    one, order = bench(tmp_path / "other", "echo '# a new type system' > a.py")
+    (order.folder / "a.py").write_text(
+        "def kept(): 1\ndef gone(): 2\n# the class of these\n", encoding="utf-8"
+    )
     done, _ = await one.work(replace(order, task="Remove gone"), LLM, lambda _text: None)
-    assert done.lost == ["kept"]
+    assert (done.lost, done.ready) == (["kept"], False)
+
+
+@pytest.mark.parametrize(
+    ("ending", "limits"), [("exit 3", {}), ("exec sleep 600", {"seconds": 1.0}), ("kill -9 $$", {})]
+)
+async def test_an_attempt_that_is_cut_off_is_not_ready(
+    tmp_path: Path, ending: str, limits: dict[str, float]
+) -> None:
+    """What Aider has changed when it fails, is killed or has used up its time is not ready."""
+    one, order = bench(tmp_path, f"echo 2 > a.py; touch .git/index.lock; {ending}")
+    done, _ = await one.work(replace(order, **limits), LLM, lambda _text: None)  # type: ignore[arg-type]
+    assert (done.changed, done.ready) == (["a.py"], False)
 
 
 async def test_files_to_read_are_not_changed(tmp_path: Path) -> None:
-    """Changes of files that are only to be read are taken back, as are tests that fail, and files of Aider's own examples."""
-    one, order = bench(tmp_path, "for f in a.py b.md test_a.py show_greeting.py; do echo 2 > $f; done")
-    for name in ("b.md", "test_a.py"):
+    """Changes of files that are only to be read are taken back, as are those of all tests if they fail, and files of Aider's own examples."""
+    names = "a.py b.md test_a.py deep/test_b.py show_greeting.py"
+    one, order = bench(tmp_path, f"for f in {names}; do echo 2 > $f; done")
+    (order.folder / "deep").mkdir()
+    for name in ("b.md", "test_a.py", "deep/test_b.py"):
         (order.folder / name).write_text("1\n", encoding="utf-8")
     chosen = Chosen(("a.py",), ("b.md",), ("test_a.py",))
-    done, _ = await one.work(
-        replace(order, chosen=chosen, test=("grep", "-q", "2", "a.py")), LLM, lambda _text: None
-    )
+    order = replace(order, chosen=chosen, test=("grep", "-q", "2", "a.py"))
+    done, _ = await one.work(order, LLM, lambda _text: None)
     assert done.changed == ["a.py"]
 
 

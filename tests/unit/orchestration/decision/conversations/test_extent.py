@@ -11,7 +11,7 @@ from aeond.domain.plans.steps import StepSnapshot
 from aeond.domain.tools import Effect, RecordedEffect, Recovery, ToolCall
 from aeond.domain.values import JsonValue
 from aeond.orchestration.interfaces import Judgement
-from tests.support.deciders import INTENT, IS_WANTED, Composing, WholeTool, decider_of, words
+from tests.support.deciders import EXACT, INTENT, IS_WANTED, Composing, WholeTool, decider_of, words
 from tests.support.judging import after_pass, ran
 from tests.support.strategy import LOOK, TEXT, calls, grant, spec
 
@@ -119,27 +119,33 @@ PROPOSE = replace(
     spec("propose", {"task": TEXT}, ("task",), Effect.EXEC_CONTAINED), private=True, followed_by="apply"
 )
 APPLY = replace(
-    spec("apply", {"proposal": TEXT}, ("proposal",), Effect.WRITE_CONTAINED), candidates=("proposal",)
+    spec("apply", {"proposal": TEXT}, ("proposal",), Effect.WRITE_CONTAINED),
+    candidates=("proposal",),
+    followed_by="commit",
 )
+COMMIT = spec("commit", {"message": TEXT}, ("message",), Effect.WRITE_CONTAINED)
 
 
-def proposed(**more: JsonValue) -> StepSnapshot:
-    return ran(calls("s1", "propose", task="go"), output={"proposal": DIGEST, "diff": "-red\n+blue", **more})
+def proposed(*, ready: bool = True, **more: JsonValue) -> StepSnapshot:
+    output = {"proposal": DIGEST, "diff": "-red\n+blue", "ready": ready, **more}
+    return ran(calls("s1", "propose", task="go"), output=output)
 
 
 async def after_proposal(
-    *steps: StepSnapshot, said: str = "do", effects: tuple[RecordedEffect, ...] = ()
+    *steps: StepSnapshot, said: str = "do", effects: tuple[RecordedEffect, ...] = (), commits: float = -3.0
 ) -> tuple[list[ToolCall | None], str]:
-    """The calls that follow, and the answer, where the request is most likely an order, or a question."""
+    """The calls that follow, and the answer, where the request is most likely an order, or a question; `commits` is the log-probability that
+    it asks for a commit."""
     rules = (
         Rule(contains=IS_WANTED, text="both", likely=dict(ASKS)),
         Rule(contains="Say in one word what a request", text=said, likely={said: -0.1}),
         Rule(contains=INTENT, text="?", likely=words(edit=0.99) if said == "do" else words(ask=0.99)),
+        Rule(contains=EXACT, text="yes", likely={"yes": commits, "no": -1.0}),
         Rule(contains="from what is shown above it", text="It was red."),
         Rule.model_validate({"json": {"answer": "From the decision."}}),
     )
     tools = Registry()
-    for one in (LOOK, PROPOSE, APPLY):
+    for one in (LOOK, PROPOSE, APPLY, COMMIT):
         tools.register(WholeTool(one))
     run = replace(after_pass(1, *steps), effects=effects)
     found = (await decider_of(rules, tools)[0].evaluate(run, grant(10))).value
@@ -150,7 +156,6 @@ async def test_a_proposal_that_is_ready_is_made() -> None:
     """An order for which a tool proposes a change goes on with the tool that makes it; a question does not."""
     made = [ToolCall("apply", {"proposal": DIGEST})]
     assert (await after_proposal(proposed()))[0] == made
-    assert (await after_proposal(proposed(ready=True)))[0] == made
     assert (await after_proposal(proposed(), said="files")) == ([], "It was red.")
 
 
@@ -170,6 +175,23 @@ async def test_the_answer_after_a_proposal_was_made_is_its_explanation() -> None
     effects = (RecordedEffect("changes.proposed", DIGEST), RecordedEffect("file.changed", "a.py"))
     followed, answered = await after_proposal(proposed(explanation="It was red."), done, effects=effects)
     assert (followed, answered) == ([], "It was red.\na.py: changed")
+
+
+async def test_another_change_after_a_proposal_is_reported_itself() -> None:
+    """Of a proposal that was not made nothing is said when the run has changed something else."""
+    for last in (ran(calls("s2", "apply", proposal="0" * 32), output="a.py: other"), CHANGED):
+        step = replace(last, recovery=Recovery.RECONCILE)
+        _, answered = await after_proposal(proposed(explanation="It was blue."), step)
+        assert "blue" not in answered
+
+
+@pytest.mark.parametrize(("commits", "calls_made"), [(-0.1, 0), (3.0, 1)])
+async def test_what_may_follow_is_done_if_it_is_asked_for(commits: float, calls_made: int) -> None:
+    """A further tool that a change names is called with a member of its result, if the request surely asks for that, too."""
+    output = {"files": ["a.py"], "message": "Blue"}
+    done = replace(ran(calls("s2", "apply", proposal=DIGEST), output=output), recovery=Recovery.RECONCILE)
+    followed, _ = await after_proposal(proposed(explanation="It was red."), done, commits=commits)
+    assert followed == [ToolCall("commit", {"message": "Blue"})] * calls_made
 
 
 async def test_an_answer_that_is_not_shown_is_left_out() -> None:

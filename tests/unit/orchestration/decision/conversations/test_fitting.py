@@ -90,6 +90,21 @@ async def test_a_change_of_source_code_goes_to_its_tool(
     assert (await decider.choose(run_of(request="Who?"), grant(10), discard_text)).value.tool_call == call
 
 
+async def test_a_proposal_of_the_tool_that_fits_is_made() -> None:
+    """What the tool proposes that was chosen for the whole request is made, though the request also reads as a question."""
+    rules = (Rule(contains=CODE, text="yes", likely={"yes": -0.1, "no": -2.5}), ASKED_ABOUT_FILES)
+    registry = Registry()
+    apply = spec("apply", {"proposal": TEXT}, ("proposal",), Effect.WRITE_CONTAINED)
+    for one in (replace(MEND, private=True, followed_by="apply"), apply):
+        registry.register(WholeTool(one))
+    decider, _ = decider_of(rules, registry, replace(NEAR, files=(("a.py", "x = 1"),)), Composing({}, ()))
+    made = ran(calls("s1", "mend", task="Who?"), output={"proposal": "2f", "ready": True})
+    judged = (await decider.evaluate(after_pass(1, made), grant(10))).value
+    assert [action.step.tool_call for action in judged.actions if action.step] == [
+        ToolCall("apply", {"proposal": "2f"})
+    ]
+
+
 async def test_it_is_asked_once_in_a_run() -> None:
     """The judgement after a step does not ask again, and offers no tool that does not fit."""
     rules = (

@@ -128,7 +128,7 @@ def work(order: Any, connection: Connection) -> Mapping[str, Any]:
         worktree.discard(EXAMPLES)
         changed = worktree.changed()
         state = worktree.snapshot()
-        after = tested(test, folder, order["test_seconds"]) if before else None
+        after = tested(test, folder, order["test_seconds"]) if before and changed else None
         lost = lost_names(original, texts([*original, *filter(is_code, changed)]), order["task"])
         attempts.append(Attempt(done, after, changed, lost, (begun, connection.asked), state))
         left -= done["seconds"] + (after["seconds"] if after else 0.0)

@@ -125,7 +125,7 @@ def work(order: Any, connection: Connection) -> Mapping[str, Any]:
         done = aider(order, port, message, number, left)
         worktree.unlock()
         worktree.restore(fixed)
-        worktree.discard(EXAMPLES)
+        worktree.discard([*EXAMPLES, *filter(is_prose, worktree.changed())])
         changed = worktree.changed()
         state = worktree.snapshot()
         after = tested(test, folder, order["test_seconds"]) if before and changed else None
@@ -147,6 +147,11 @@ def work(order: Any, connection: Connection) -> Mapping[str, Any]:
         "asked": best.asked,
         "unusable": unusable,
     }
+
+
+def is_prose(name: str) -> bool:
+    """Whether a name has spaces, as that of a file that a model's sentence above a block of code became."""
+    return len(name.split()) > 1
 
 
 def cannot_run(outcome: Mapping[str, Any]) -> bool:

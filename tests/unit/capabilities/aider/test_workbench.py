@@ -126,9 +126,10 @@ async def test_an_attempt_that_is_cut_off_is_not_ready(
 
 
 async def test_files_to_read_are_not_changed(tmp_path: Path) -> None:
-    """Changes of files that are only to be read are taken back, as are those of all tests if they fail, and files of Aider's own examples."""
-    names = "a.py b.md test_a.py deep/test_b.py show_greeting.py"
-    one, order = bench(tmp_path, f"for f in {names}; do echo 2 > $f; done")
+    """Changes of files that are only to be read are taken back, as are those of all tests if they fail, files of Aider's own examples, and files
+    with a sentence for a name."""
+    names = "a.py b.md test_a.py deep/test_b.py show_greeting.py 'Call it so'"
+    one, order = bench(tmp_path, f'for f in {names}; do echo 2 > "$f"; done')
     (order.folder / "deep").mkdir()
     for name in ("b.md", "test_a.py", "deep/test_b.py"):
         (order.folder / name).write_text("1\n", encoding="utf-8")

@@ -25,11 +25,15 @@ AIDER: Final = "aider"
 MAX_DIFF_CHARS: Final = 32 << 10
 MAX_TEST_CHARS: Final = 4_000
 MAX_SUBJECT_CHARS: Final = 72
+MAX_MESSAGE_CHARS: Final = 4_000  # that a commit may have
 MAX_NAMES: Final = 20
 MAX_NAME_CHARS: Final = 200
 MAX_EXPLANATION_CHARS: Final = 1_500
 MAX_ANSWER_CHARS: Final = 32 << 10
-FENCE_CHARS: Final = 3
+# A block of code below the name of a file; one that is not closed ends with the text.
+_LISTING: Final = re.compile(
+    r"^\S*\w\.\w\S*[ \t]*\n\s*?(`{3,}).*?(?:^\1`*[ \t]*$|\Z)", re.MULTILINE | re.DOTALL
+)
 
 
 @asynccontextmanager
@@ -103,30 +107,11 @@ def _listed(left_out: Mapping[str, str], reason: str) -> str:
 
 def explanation_of(answers: Sequence[str]) -> str:
     """The last answer of the model that says something besides the files, without these."""
-    texts = (_without_files(answer[:MAX_ANSWER_CHARS].splitlines()) for answer in reversed(answers))
+    texts = (
+        re.sub(r"\n{3,}", "\n\n", _LISTING.sub("", one[:MAX_ANSWER_CHARS])).strip()
+        for one in reversed(answers)
+    )
     return next(filter(None, texts), "")[:MAX_EXPLANATION_CHARS]
-
-
-def _without_files(lines: Sequence[str]) -> str:
-    """The text without blocks of code below the name of a file; one that is not closed ends with the text."""
-    kept: list[str] = []
-    fence, skipping = "", False
-    for line in lines:
-        mark = line[: len(line) - len(line.lstrip("`"))]
-        if not fence and len(mark) >= FENCE_CHARS:
-            above = next((one for one in reversed(kept) if one.strip()), "")
-            fence, skipping = mark, "." in above and len(above.split()) == 1
-            while skipping and kept and (kept[-1] == above or not kept[-1].strip()):
-                if kept.pop() == above:
-                    break
-        elif fence and line.strip() == fence:
-            fence = ""
-            if skipping:
-                skipping = False
-                continue
-        if not skipping:
-            kept.append(line)
-    return re.sub(r"\n{3,}", "\n\n", "\n".join(kept)).strip()
 
 
 def outcome_of(before: Ended | None, after: Ended | None) -> dict[str, object] | None:
@@ -150,7 +135,7 @@ def file_diff(before: bytes | None, one: FileProposal) -> str:
 
 def message_of(task: str) -> str:
     """A message for a commit: the beginning of the task as its subject, the task below if it is longer."""
-    text = task.strip()
+    text = task.strip()[: MAX_MESSAGE_CHARS - MAX_SUBJECT_CHARS - 2]
     line = text.partition("\n")[0]
     if len(line) <= MAX_SUBJECT_CHARS:
         subject = line.rstrip(".")

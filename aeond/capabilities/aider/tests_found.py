@@ -1,6 +1,7 @@
 """Which files are source code and tests, and which command runs the tests of a Python project, by the names of its files."""
 
 import os
+import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from fnmatch import fnmatchcase
@@ -17,6 +18,8 @@ dart zig"""
 SOURCE_CODE: Final = tuple(f"*.{ending}" for ending in _ENDINGS.split())
 """Patterns of the names of files with source code."""
 
+_TEST_NAME: Final = re.compile(r"^test_|_(?:test|spec)\.|\.(?:test|spec)\.|[A-Za-z0-9]Test\.|^conftest\.py$")
+_TEST_FOLDERS: Final = frozenset({"test", "tests", "__tests__", "spec"})
 _MAX_NAMES: Final = 10_000
 _MAX_FOLDERS: Final = 200
 _MAX_NAMED_TESTS: Final = 50
@@ -30,21 +33,23 @@ def is_code(name: str) -> bool:
 
 
 def is_test(name: str) -> bool:
-    """Whether a file belongs to the tests."""
+    """Whether a file belongs to the tests, by the names that are usual in most languages."""
     path = PurePosixPath(name)
-    return path.stem.startswith("test_") or path.stem.endswith("_test") or "tests" in path.parts[:-1]
+    return _TEST_NAME.search(path.name) is not None or not _TEST_FOLDERS.isdisjoint(path.parts[:-1])
 
 
 def usual_test(files: Mapping[str, bytes]) -> tuple[str, ...]:
-    """The command that runs the Python tests among these files, at the top and in the folders there; () if there are none."""
+    """The command that runs the Python tests among these files, at the top and in the folders there; () if there are none, or more than can be
+    named."""
     tests = [name for name in sorted(files) if _is_python_test(name)]
     if not tests:
         return ()
-    if not any(b"unittest" in files[name] for name in tests):
+    if not any(b"TestCase" in files[name] for name in tests):
         return _PYTEST
     (folder, *others) = dict.fromkeys(str(PurePosixPath(name).parent) for name in tests)
     if others or not all(PurePosixPath(name).name.startswith("test") for name in tests):
-        return (*_UNITTEST, *tests[:_MAX_NAMED_TESTS])  # discovery would find none of them, and succeed
+        named = (*_UNITTEST, *tests)  # discovery would find none of them, and succeed
+        return named if len(tests) <= _MAX_NAMED_TESTS else ()
     return _UNITTEST if folder == "." else (*_UNITTEST, "discover", "-s", folder)
 
 

@@ -155,7 +155,9 @@ class Editor:
         copies, hidden = self._folder / "copies", self._workbench.hidden
         async with private_copy(self._workshop, copies, hidden, context) as copy:
             files = chosen(copy, arguments)
-            test = tuple(arguments.test) or usual_test(copy.before)
+            test = tuple(arguments.test)
+            if not test and await self._usual_program(context):  # else the policy was asked about none
+                test = usual_test(copy.before)
             order = Order(copy.folder, arguments.task, files, test, self._seconds, not arguments.test)
             done, relay = await self._workbench.work(order, self._metered(grant), show)
             refusals = relay.refusals
@@ -163,7 +165,13 @@ class Editor:
             note = notes_of(left_out, refusals, stopped=done.aider.stopped)
             if done.unusable:
                 note = "; ".join(
-                    filter(None, (note, f"the tests cannot run here: {done.unusable.strip()[-200:]!r}"))
+                    filter(
+                        None,
+                        (
+                            note,
+                            f"the tests cannot run here, so that the change is not tested: {done.unusable}",
+                        ),
+                    )
                 )
             if not found:
                 raise _nothing(done, refusals, note if left_out else "")
@@ -175,7 +183,7 @@ class Editor:
                 "diff": whole_diff(copy, found),
                 "test": outcome_of(done.before, done.after),
                 "lost": done.lost,
-                "ready": done.ready and not refusals,
+                "ready": done.ready and not refusals and not left_out,
                 "note": note,
             }
         proposal = drafted(arguments, context, message, found, result)
@@ -270,7 +278,7 @@ def _with_advice(made: Proposed) -> Proposed:
     if made.ready:
         return made
     failing = f"the test still fails (exit code {made.test.after})" if made.test and made.test.after else ""
-    losing = f"the changed files do not define {', '.join(made.lost)} any more" if made.lost else ""
+    losing = f"no file defines {', '.join(made.lost)} any more" if made.lost else ""
     reasons = " and ".join(filter(None, (failing, losing))) or "the work was not completed"
     advice = (
         f"{reasons}, so that nothing was changed in the working folder; make the changes all the same"

@@ -49,7 +49,7 @@ class Done(BaseModel):
     changed: list[str]
     lost: Annotated[list[Annotated[str, Field(pattern=r"^\w{1,100}$")]], Field(max_length=20)] = []
     asked: tuple[NonNegativeInt, NonNegativeInt] = (0, 0)
-    unusable: Annotated[str, Field(max_length=2_000)] = ""
+    unusable: Annotated[str, Field(max_length=200)] = ""
 
     @property
     def ready(self) -> bool:

@@ -303,7 +303,7 @@ class AiderSection(Section):
         600.0,
         ge=10,
         le=3_600,
-        description="How long Aider may work on one call with the tests between its attempts, the one before and the last one not included.",
+        description="How long Aider may work on one call, with the tests between its attempts, but without the first and the last test.",
     )
 
 

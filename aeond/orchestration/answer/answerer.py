@@ -26,6 +26,14 @@ from aeond.ports import LLMAdapter, TextSink
 
 MAX_REPLY_TOKENS: Final = 1_024
 UNSUPPORTED: Final = 0.5  # confidence of an answer that rests on the model alone
+MAX_ANSWER_TOKENS: Final = 512
+MAX_PROMPT_TOKENS: Final = 3_000
+MAX_RESULT_CHARS: Final = 24_000
+MAX_RAW_CHARS: Final = 20_000
+_MAX_NOTE_CHARS: Final = 300
+
+_WEIGHTS: Final = {Clarity.CLEAR: 1.0, Clarity.PARTIALLY_CLEAR: 0.6, Clarity.BLOCKED: 0.0}
+_FALLBACK_WEIGHT: Final = 0.7  # the model stood in for a tool that is missing
 
 
 async def plain_reply(llm: LLMAdapter, snapshot: RunSnapshot, grant: Grant, on_text: TextSink) -> Answer:
@@ -44,16 +52,6 @@ async def plain_reply(llm: LLMAdapter, snapshot: RunSnapshot, grant: Grant, on_t
         return Answer(f"No answer: {problem.message}", confidence=0.0)
     notes = ("the answer was cut off at its token limit",) if is_cut(answered.value) else ()
     return Answer(text, confidence=UNSUPPORTED, notes=notes, synthesized=True)
-
-
-MAX_ANSWER_TOKENS: Final = 512
-MAX_PROMPT_TOKENS: Final = 3_000
-MAX_RESULT_CHARS: Final = 24_000
-MAX_RAW_CHARS: Final = 20_000
-_MAX_NOTE_CHARS: Final = 300
-
-_WEIGHTS: Final = {Clarity.CLEAR: 1.0, Clarity.PARTIALLY_CLEAR: 0.6, Clarity.BLOCKED: 0.0}
-_FALLBACK_WEIGHT: Final = 0.7  # the model stood in for a tool that is missing
 
 
 class StepAnswerer:

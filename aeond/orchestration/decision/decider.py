@@ -222,12 +222,13 @@ class Decider:
         self, snapshot: RunSnapshot, situation: Situation, offer: Offer, fitting: str, grant: Grant
     ) -> Judgement | None:
         """How the run goes on with what may follow its last step: a proposed change is made if its tool is the one that fits the request, or the
-        subject of the request is no question; anything else is done if the request asks for it, too."""
+        subject of the request is no question; anything else is done if the request asks for it, too. The run ends with what the step says where
+        a person should look first."""
         follows = self.offers.following(snapshot, offer) if self._redirection.possible else None
         if follows is None:
             return None
         if isinstance(follows, str):
-            return ended(snapshot, CANNOT, follows)
+            return ended(snapshot, CANNOT, follows or NOT_FULFILLED)
         last = executed(snapshot)[-1].step.tool_call
         if not self.offers.proposes(last):
             wanted = await self.fitting.is_asked_for(self.llm, snapshot, offer.tool(follows.tool), grant)

@@ -36,6 +36,13 @@ RESTATED_TOKENS: Final = 24
 CERTAIN: Final = 20.0
 """The log-odds of a reply whose probability the server does not report."""
 
+MAX_LISTED: Final = 24
+ANSWER_TOKENS: Final = 32
+MAX_JUDGED: Final = 3
+LEAST_ODDS: Final = 1.75  # the log-odds of "yes" from which a template fits; chosen on requests for tuning
+LEAST_BY_MEANING: Final = 0.45  # scores from which the nearest template is taken without a model
+LEAST_BY_WORDS: Final = 0.10
+
 
 @frozen
 class TemplateJudge:
@@ -59,14 +66,6 @@ class TemplateJudge:
             return None
         odds = log_odds(likely, FIT.read, YES)
         return odds if math.isfinite(odds) else math.copysign(CERTAIN, odds)
-
-
-MAX_LISTED: Final = 24
-ANSWER_TOKENS: Final = 32
-MAX_JUDGED: Final = 3
-LEAST_ODDS: Final = 1.75  # the log-odds of "yes" from which a template fits; chosen on requests for tuning
-LEAST_BY_MEANING: Final = 0.45  # scores from which the nearest template is taken without a model
-LEAST_BY_WORDS: Final = 0.10
 
 
 class TemplateLibrary:

@@ -29,6 +29,12 @@ from aeond.ports import Journal
 from aeond.ports.sessions import SessionStore
 from aeond.service.folding import RunFolding
 
+MAX_READ_MESSAGES: Final = 2_000
+MAX_READ_ANSWER_CHARS: Final = 8_000
+MAX_TAINTS: Final = 4_096
+
+log = logging.getLogger("aeond.sessions")
+
 
 async def answered_questions(journal: Journal, run_id: str) -> tuple[AnsweredQuestion, ...]:
     """Those of the run and of the child runs that it waited for, in the order of the journal, without questions that
@@ -57,13 +63,6 @@ def _question_text(request: InputRequest) -> str:
 
 
 # A digest is due long before this; the limit bounds one read in any case.
-MAX_READ_MESSAGES: Final = 2_000
-MAX_READ_ANSWER_CHARS: Final = 8_000
-MAX_TAINTS: Final = 4_096
-
-log = logging.getLogger("aeond.sessions")
-
-
 class SessionRecords:
     """Implements SessionHistory with a SessionStore and the Journal."""
 

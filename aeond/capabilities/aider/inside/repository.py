@@ -44,10 +44,6 @@ class Worktree:
         self._git("commit", "--quiet", "--no-verify", "--allow-empty", "-m", "Before")
         self._first = self._git("rev-parse", "HEAD").strip()
 
-    def unlock(self) -> None:
-        """Removes the lock of a git that was killed with Aider."""
-        Path(self._folder, ".git", "index.lock").unlink(missing_ok=True)
-
     def marked(self) -> frozenset[str]:
         """The files that were there at the last mark."""
         return frozenset(self._git("ls-tree", "-r", "-z", "--name-only", self._first).split("\0")) - {""}
@@ -61,12 +57,21 @@ class Worktree:
         """Restores all files to a snapshot, or to the last mark; new ones are removed. Files that git ignores stay."""
         self._add()
         self._git("read-tree", "--reset", "-u", state or self._first)
+        for name in self._git("ls-files", "--others", "--exclude-standard", "-z").split(
+            "\0"
+        ):  # ignored only until now
+            with suppress(OSError):
+                Path(self._folder, name).unlink()
 
     def restore(self, names: Iterable[str]) -> None:
         """Restores those of these files that were there at the last mark."""
-        marked = self.marked()
-        if kept := [name for name in names if name in marked]:
-            self._git("--literal-pathspecs", "checkout", "--quiet", self._first, "--", *kept)
+        kept = {*names} & self.marked()
+        Path(self._folder, ".git", "index.lock").unlink(missing_ok=True)
+        if kept:
+            reading = ("--pathspec-from-file=-", "--pathspec-file-nul")
+            self._git(
+                "--literal-pathspecs", "checkout", "--quiet", *reading, self._first, given="\0".join(kept)
+            )
 
     def discard(self, names: Iterable[str]) -> None:
         """Removes those of these files that were not there at the last mark."""
@@ -76,13 +81,14 @@ class Worktree:
 
     def changed(self) -> list[str]:
         """The paths of the files that differ from those that were marked last."""
-        self.unlock()
         self._add()
         listing = ("diff", "--cached", "--name-only", "--no-renames", "--no-ext-diff", "-z", self._first)
         return [name for name in self._git(*listing).split("\0") if name]
 
     def _add(self) -> None:
-        """All files but those that git cannot read, and folders that are repositories without a commit."""
+        """All files but those that git cannot read, and folders that are repositories without a commit. A git that was killed may have left its
+        lock."""
+        Path(self._folder, ".git", "index.lock").unlink(missing_ok=True)
         self._git("add", "--all", "--ignore-errors", failures=1)
 
     def subjects(self, most: int) -> list[str]:
@@ -90,13 +96,13 @@ class Worktree:
         span = f"{self._first}..HEAD"
         return self._git("log", "--reverse", f"--max-count={most}", "--format=%s", span).splitlines()
 
-    def _git(self, *words: str, failures: int = 0) -> str:
-        """The output. OSError for an exit code above `failures`."""
+    def _git(self, *words: str, failures: int = 0, given: str = "") -> str:
+        """The output, of the given input. OSError for an exit code above `failures`."""
         done = subprocess.run(
             ["git", *words],  # noqa: S607 - found on the path of the sandbox
             cwd=self._folder,
             env={**os.environ, **USUAL},
-            stdin=subprocess.DEVNULL,
+            input=os.fsencode(given),
             capture_output=True,
             check=False,
             timeout=GIT_SECONDS,

@@ -6,10 +6,11 @@ connection as a line, and so do the answer, the output while it comes, and the r
 """
 
 import os
+import re
 import socket
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any, Final
 
 from aeond.capabilities.aider.inside.aider_program import ALONE, EXAMPLES, argv, environment, with_tests
@@ -25,9 +26,11 @@ MAX_FAILURE_CHARS: Final = 2_000  # of a failing test, for the model
 MAX_ATTEMPTS: Final = 8
 MAX_NAMES: Final = 20
 MAX_NAME_CHARS: Final = 100
+MAX_REASON_CHARS: Final = 200
 NO_TESTS: Final = (4, 5, 126, 127)  # of pytest, and of programs that cannot be started
 KEEP: Final = "Keep everything else in the files as it is."
 TEMPERATURE: Final = 0.7  # of all attempts but the first
+_MISSING: Final = re.compile(r"No module named '?([A-Za-z_]\w*)")
 
 
 def tested(argv: Sequence[str], folder: str, seconds: float) -> Mapping[str, Any]:
@@ -87,7 +90,7 @@ class Attempt:
 
     @property
     def flaws(self) -> tuple[bool, bool, bool, int]:
-        """The fewer the better: it was cut off, changed nothing, leaves the test failing, or has lost names."""
+        """The worst first: it changed nothing, was cut off, leaves the test failing, or has lost names."""
         cut = bool(self.aider["exit_code"] or self.aider["stopped"])
         failing = bool(self.after and self.after["exit_code"])
         return not self.changed, cut, failing, len(self.lost)
@@ -108,24 +111,22 @@ def work(order: Any, connection: Connection) -> Mapping[str, Any]:
     worktree = Worktree(folder)
     worktree.begin()
     before = tested(test, folder, order["test_seconds"]) if test else None
-    unusable = (
-        before["output"][-MAX_FAILURE_CHARS:] if before and order["test_found"] and cannot_run(before) else ""
-    )
+    unusable = why_unusable(before, order["task"]) if before and order["test_found"] else ""
     before = None if unusable else before
     worktree.mark()  # what the test writes is no change of Aider
     failing = bool(before and before["exit_code"])
-    order = with_tests(order, failing=failing)
+    order = with_tests(order, failing=failing or bool(unusable))
     failure = before["output"][-MAX_FAILURE_CHARS:] if before and failing else ""
-    fixed = [*order["read"], *(filter(is_test, worktree.marked()) if failing else ())]
+    tests = [name for name in worktree.marked() if is_test(name) and name not in order["files"]]
+    fixed = [*order["read"], *(tests if failing else ())]
     original = texts(filter(is_code, worktree.marked()))
     port, message = serve(connection), message_for(order, failure)
     left, attempts = order["seconds"], list[Attempt]()
     for number in range(MAX_ATTEMPTS):
         begun = connection.asked
         done = aider(order, port, message, number, left)
-        worktree.unlock()
         worktree.restore(fixed)
-        worktree.discard([*EXAMPLES, *filter(is_prose, worktree.changed())])
+        worktree.discard([*EXAMPLES, *(name for name in worktree.changed() if is_prose(name, order["task"]))])
         changed = worktree.changed()
         state = worktree.snapshot()
         after = tested(test, folder, order["test_seconds"]) if before and changed else None
@@ -143,21 +144,27 @@ def work(order: Any, connection: Connection) -> Mapping[str, Any]:
         "before": before,
         "after": best.after,
         "changed": best.changed,
-        "lost": sorted(name for name in best.lost if len(name) <= MAX_NAME_CHARS)[:MAX_NAMES],
+        "lost": sorted({name[:MAX_NAME_CHARS] for name in best.lost})[:MAX_NAMES],
         "asked": best.asked,
         "unusable": unusable,
     }
 
 
-def is_prose(name: str) -> bool:
-    """Whether a name has spaces, as that of a file that a model's sentence above a block of code became."""
-    return len(name.split()) > 1
+def is_prose(name: str, task: str) -> bool:
+    """Whether a name has spaces that the task does not have, as that of a file that a sentence above a block of code became."""
+    last = PurePosixPath(name).name
+    return len(last.split()) > 1 and last not in task
 
 
-def cannot_run(outcome: Mapping[str, Any]) -> bool:
-    """Whether a test that was found by its name says nothing here: its program or a module that it needs is missing, or it tests nothing."""
-    output = outcome["output"]
-    return outcome["exit_code"] in NO_TESTS or "No module named" in output or "Ran 0 tests" in output
+def why_unusable(outcome: Mapping[str, Any], task: str) -> str:
+    """Why a test that was found by its name says nothing here: it cannot be started, tests nothing, or needs a module that is missing and that
+    nobody asked to be written; "" if it says something."""
+    output = outcome["output"] or outcome["errors"]
+    missing = [name for name in _MISSING.findall(output) if name not in task]
+    if outcome["exit_code"] in NO_TESTS or "Ran 0 tests" in output or missing:
+        lines = [line for line in output.splitlines() if _MISSING.search(line)] or output.split("\n")
+        return (" ".join(lines[0].split()) or f"exit code {outcome['exit_code']}")[:MAX_REASON_CHARS]
+    return ""
 
 
 def texts(names: Iterable[str]) -> Mapping[str, str]:

@@ -6,7 +6,7 @@ file is read again and the answer given from there: ADR 0120. Of a question with
 my bonus.") what is asked is answered first, and the order is then decided about as a request of its own, below both: ADR 0117 has the reasons.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -24,7 +24,7 @@ from aeond.orchestration.decision.conversations.results_reply import ResultsRepl
 from aeond.orchestration.decision.conversations.subject import Subjects
 from aeond.orchestration.decision.interfaces import Offer
 from aeond.orchestration.decision.offers import Offers
-from aeond.orchestration.decision.results import executed
+from aeond.orchestration.decision.results import executed, result_of
 from aeond.orchestration.last_runs import LastRuns
 from aeond.orchestration.prompts.run_prompts import exchange_text
 from aeond.orchestration.prompts.subject_prompts import EXTENT, MEMORY, ONE
@@ -51,11 +51,13 @@ class AfterChange:
         request asks for besides; the call that reads what was changed where that is needed first; "" if nothing of the kind follows the last step."""
         steps = executed(run)
         last = next((at for at in reversed(range(len(steps))) if self._changes(steps[at])), None)
-        if last is None or any(step.state is not StepState.SUCCEEDED for step in steps[last:]):
+        if last is None or steps[last].state is not StepState.SUCCEEDED:
             return ""
         change, looks = steps[last], steps[last + 1 :]
         if last and self.offers.made(steps[last - 1], change):
-            return _of_proposal(run, steps[last - 1], change)
+            return _of_proposal(run, steps[last - 1], change, looks)
+        if any(step.state is not StepState.SUCCEEDED for step in looks):
+            return ""
         reported = report(change.output)
         if not 0 < len(reported) <= _MAX_REPORT_CHARS or not all(map(self._looks, looks)):
             return ""
@@ -77,12 +79,20 @@ class AfterChange:
         return self.offers.looks(step.step.tool_call)
 
 
-def _of_proposal(run: RunSnapshot, proposal: StepSnapshot, change: StepSnapshot) -> str:
-    """What the author of a proposal that was made says about it, and the files that it changed."""
-    said = proposal.output.get("explanation") if isinstance(proposal.output, Mapping) else ""
+def _of_proposal(
+    run: RunSnapshot, proposal: StepSnapshot, change: StepSnapshot, later: Sequence[StepSnapshot]
+) -> str:
+    """What the author of a proposal that was made says about it, with its note, the files that it changed, and what failed afterwards."""
+    output = proposal.output if isinstance(proposal.output, Mapping) else {}
+    said = [str(output.get("explanation", "")), str(output.get("note", ""))]
     made = change.step.tool_call.arguments.values() if change.step.tool_call else ()
     done = [f"{one.target}: {one.kind.rpartition('.')[2]}" for one in run.effects if one.target not in made]
-    return "\n".join(filter(None, (str(said or ""), *done)))
+    failed = [
+        f"{step.step.tool_call.tool}: {result_of(step)}"
+        for step in later
+        if step.state is not StepState.SUCCEEDED and step.step.tool_call
+    ]
+    return "\n".join(filter(None, (*said, *done, *failed)))
 
 
 async def _is_for_one(llm: LLMAdapter, run: RunSnapshot, grant: Grant) -> bool:

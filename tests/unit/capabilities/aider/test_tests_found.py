@@ -1,7 +1,7 @@
 """The commands that test a repository, found by the names of its files."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -9,7 +9,7 @@ import pytest
 from aeond.capabilities.aider.tests_found import is_test, usual_program, usual_test
 
 PLAIN = b"def test_it():\n    assert True\n"
-CASES = b"import unittest\n"
+CASES = b"class A(unittest.TestCase): ..."
 
 
 @pytest.mark.parametrize(
@@ -46,11 +46,24 @@ def test_the_program_is_that_of_the_command(tmp_path: Path) -> None:
     assert usual_program(str(tmp_path)) == ("python3",)
 
 
-def test_files_of_tests_are_known_by_name() -> None:
+@pytest.mark.parametrize(
+    ("names", "expected"),
+    [
+        (
+            (
+                "test_a.py",
+                "a_test.go",
+                "x/tests/data.py",
+                "a.test.js",
+                "__tests__/a.js",
+                "ATest.java",
+                "conftest.py",
+            ),
+            True,
+        ),
+        (("contest.py", "latest.py", "a.py", "attest/b.py", "Latest.java"), False),
+    ],
+)
+def test_files_of_tests_are_known_by_name(names: Sequence[str], expected: bool) -> None:
     """A test is a file with such a name, or one in a folder of tests."""
-    assert [is_test(name) for name in ("test_a.py", "a_test.go", "x/tests/data.py", "contest.py")] == [
-        True,
-        True,
-        True,
-        False,
-    ]
+    assert [name for name in names if is_test(name) is not expected] == []

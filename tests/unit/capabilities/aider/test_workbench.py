@@ -80,21 +80,28 @@ async def test_an_attempt_that_changed_nothing_is_insisted_upon(tmp_path: Path) 
 @pytest.mark.parametrize(
     ("test", "why"),
     [
-        (("sh", "-c", "echo No module named here; exit 1"), "No module named here"),
+        (("sh", "-c", "echo line; echo No module named here; exit 1"), "No module named here"),
         (("sh", "-c", "echo Ran 0 tests"), "Ran 0 tests"),
-        (("sh", "-c", "echo gone; exit 127"), "gone"),
+        (("sh", "-c", "exit 127"), "exit code 127"),
     ],
 )
 async def test_a_found_test_that_says_nothing_is_left_out(
     tmp_path: Path, test: tuple[str, ...], why: str
 ) -> None:
-    """A test that was found by names, and cannot run here or tests nothing, is not run again, and the reason is reported; a given one counts."""
+    """A test that was found by names, and cannot run here or tests nothing, is not run again, and the reason is reported; one that was given counts, and
+    one whose missing module the task names."""
     one, order = bench(tmp_path, "echo 2 > a.py")
     done, _ = await one.work(replace(order, test=test, test_found=True), LLM, lambda _text: None)
-    assert (done.before, done.after, done.ready, done.unusable) == (None, None, True, f"{why}\n")
+    assert (done.before, done.after, done.ready, done.unusable) == (None, None, True, why)
     (tmp_path / "given").mkdir()
     one, order = bench(tmp_path / "given", "echo 2 > a.py")
     done, _ = await one.work(replace(order, test=test), LLM, lambda _text: None)
+    assert done.before is not None
+    (tmp_path / "asked").mkdir()
+    one, order = bench(tmp_path / "asked", "echo 2 > a.py")
+    script = ("sh", "-c", "echo No module named \\'fees\\'; grep -q 2 a.py")
+    order = replace(order, task="Write fees.py", test=script, test_found=True)
+    done, _ = await one.work(order, LLM, lambda _text: None)
     assert done.before is not None
 
 
@@ -137,6 +144,11 @@ async def test_files_to_read_are_not_changed(tmp_path: Path) -> None:
     order = replace(order, chosen=chosen, test=("grep", "-q", "2", "a.py"))
     done, _ = await one.work(order, LLM, lambda _text: None)
     assert done.changed == ["a.py"]
+    given = replace(order, chosen=Chosen(("test_a.py",)), task="In 'Call it so'")
+    for name in ("a.py", "test_a.py"):
+        (order.folder / name).write_text("1\n", encoding="utf-8")
+    done, _ = await one.work(given, LLM, lambda _text: None)
+    assert {"test_a.py", "Call it so"} <= {*done.changed}
 
 
 async def test_aider_is_stopped_when_its_time_is_up(tmp_path: Path) -> None:

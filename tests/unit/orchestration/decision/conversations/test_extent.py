@@ -132,7 +132,7 @@ def proposed(*, ready: bool = True, **more: JsonValue) -> StepSnapshot:
 
 
 async def after_proposal(
-    *steps: StepSnapshot, said: str = "do", effects: tuple[RecordedEffect, ...] = (), commits: float = -3.0
+    *steps: StepSnapshot, said: str = "do", effects: tuple[RecordedEffect, ...] = (), commits: float = -4.0
 ) -> tuple[list[ToolCall | None], str]:
     """The calls that follow, and the answer, where the request is most likely an order, or a question; `commits` is the log-probability that
     it asks for a commit."""
@@ -140,7 +140,7 @@ async def after_proposal(
         Rule(contains=IS_WANTED, text="both", likely=dict(ASKS)),
         Rule(contains="Say in one word what a request", text=said, likely={said: -0.1}),
         Rule(contains=INTENT, text="?", likely=words(edit=0.99) if said == "do" else words(ask=0.99)),
-        Rule(contains=EXACT, text="yes", likely={"yes": commits, "no": -1.0}),
+        Rule(contains=EXACT, text="yes", likely={"yes": commits, "no": -2.0}),
         Rule(contains="from what is shown above it", text="It was red."),
         Rule.model_validate({"json": {"answer": "From the decision."}}),
     )
@@ -173,8 +173,13 @@ async def test_the_answer_after_a_proposal_was_made_is_its_explanation() -> None
         ran(calls("s2", "apply", proposal=DIGEST), output="a.py: blue"), recovery=Recovery.RECONCILE
     )
     effects = (RecordedEffect("changes.proposed", DIGEST), RecordedEffect("file.changed", "a.py"))
-    followed, answered = await after_proposal(proposed(explanation="It was red."), done, effects=effects)
-    assert (followed, answered) == ([], "It was red.\na.py: changed")
+    followed, answered = await after_proposal(
+        proposed(explanation="It was red.", note="Not tested."), done, effects=effects
+    )
+    assert (followed, answered) == ([], "It was red.\nNot tested.\na.py: changed")
+    failed = ran(calls("s3", "commit", message="Blue"), error="nothing to commit")
+    _, answered = await after_proposal(proposed(explanation="It was red."), done, failed, effects=effects)
+    assert answered.startswith("It was red.\na.py: changed\ncommit: ")
 
 
 async def test_another_change_after_a_proposal_is_reported_itself() -> None:
@@ -185,7 +190,7 @@ async def test_another_change_after_a_proposal_is_reported_itself() -> None:
         assert "blue" not in answered
 
 
-@pytest.mark.parametrize(("commits", "calls_made"), [(-0.1, 0), (3.0, 1)])
+@pytest.mark.parametrize(("commits", "calls_made"), [(-0.5, 0), (-0.1, 1)])
 async def test_what_may_follow_is_done_if_it_is_asked_for(commits: float, calls_made: int) -> None:
     """A further tool that a change names is called with a member of its result, if the request surely asks for that, too."""
     output = {"files": ["a.py"], "message": "Blue"}

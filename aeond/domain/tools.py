@@ -112,6 +112,12 @@ class ToolSpec:
         return self.composition.arguments if self.composition else ()
 
     @property
+    def is_informed(self) -> bool:
+        """Whether it is known what the tool is about: what exists here, what is remembered, or what the user says."""
+        known = self.candidates or self.composed or self.shows_facts or self.shows_names or self.asks_user
+        return not self.source and bool(known)
+
+    @property
     def recovery(self) -> Recovery:
         """The restart rule that follows from effect class, privacy and idempotence."""
         if self.private or self.effect in (Effect.PURE, Effect.READ):

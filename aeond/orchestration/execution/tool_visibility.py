@@ -12,7 +12,7 @@ from aeond.ports import ToolRegistry
 MAX_WHOLE: Final = 32
 """Up to so many tools are all shown, in a fixed order, so that the engine's prefix cache serves every run."""
 MAX_SHOWN: Final = 12
-"""Of more than MAX_WHOLE tools a run is shown so many, and those that it has called."""
+"""Of more than MAX_WHOLE tools a run is shown the informed ones, so many of the others, and those that it has called."""
 
 
 def offered_tools(registry: ToolRegistry, run: RunSnapshot) -> tuple[ToolSpec, ...]:
@@ -25,8 +25,14 @@ def offered_tools(registry: ToolRegistry, run: RunSnapshot) -> tuple[ToolSpec, .
     if fits(specs):
         return specs
     called = {step.step.tool_call.tool for step in run.steps.values() if step.step.tool_call is not None}
-    shown = called.union(run.shown or _nearest_by_words(run.text, specs))
-    return tuple(spec for spec in specs if spec.name in shown)
+    shown = called.union(run.shown or _nearest_by_words(run.text, uninformed(specs)))
+    return tuple(spec for spec in specs if spec.is_informed or spec.name in shown)
+
+
+def uninformed(specs: Sequence[ToolSpec]) -> tuple[ToolSpec, ...]:
+    """Those of which only their authors know what they are about, and of which those near to a request are shown. Beside many of them the
+    daemon's own tools for files and memory would be left out: a request names what it is about, and not what is done for it."""
+    return tuple(spec for spec in specs if not spec.is_informed)
 
 
 def allowed_tools(registry: ToolRegistry, run: RunSnapshot) -> tuple[ToolSpec, ...]:

@@ -7,7 +7,13 @@ from aeond.domain.runs.run import RunSnapshot
 from aeond.domain.tools import ToolSpec
 from aeond.errors import AeondError
 from aeond.frozen import frozen
-from aeond.orchestration.execution.tool_visibility import MAX_SHOWN, allowed_tools, described, fits
+from aeond.orchestration.execution.tool_visibility import (
+    MAX_SHOWN,
+    allowed_tools,
+    described,
+    fits,
+    uninformed,
+)
 from aeond.orchestration.matching.text_ranking import TextRanking
 from aeond.ports import ToolRegistry
 
@@ -27,7 +33,7 @@ class ToolChoice:
         if fits(specs):
             return ()
         try:
-            return tuple(sorted(await self.nearest(run.text, specs)))
+            return tuple(sorted(await self.nearest(run.text, uninformed(specs))))
         except AeondError:
             return ()
 

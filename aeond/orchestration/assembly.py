@@ -125,7 +125,7 @@ def usual_openings(
         if asks:
             if any(spec.source_code for spec in specs):
                 yield CODE.opening
-            if Offer(specs).has_others:
+            if Offer(tuple(spec for spec in registry.specs() if spec.offered)).has_others:
                 yield _fixed(fitting_messages("", ()))
                 yield EXACT.opening
                 yield _fixed(arguments_messages(specs[0], RunSnapshot(""), Situation()))

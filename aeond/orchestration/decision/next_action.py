@@ -66,7 +66,7 @@ class NextAction:
         if grant.left.llm_calls < 1 or room <= 0:
             return failure(Problem("BUDGET_SPENT", "no model call is left for a decision"), None)
         model = self.models()  # one for the whole decision: another engine model may be loaded meanwhile
-        opening = model.opening(self.offers.specs(snapshot), snapshot.request.instructions)
+        opening = model.opening(self.offers.described(snapshot, offer), snapshot.request.instructions)
         request = request_text(snapshot, situation)
         tools = model.tools(offer)
         steps = executed(snapshot)

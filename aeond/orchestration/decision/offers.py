@@ -18,7 +18,13 @@ from aeond.orchestration.context.statements import gives_operands
 from aeond.orchestration.decision.forms.schema import ANSWER, CANNOT, MAX_VALUES, PLAN
 from aeond.orchestration.decision.interfaces import Offer, acts_here, looks_here
 from aeond.orchestration.decision.results import executed
-from aeond.orchestration.execution.tool_visibility import offered_tools, usual_tools
+from aeond.orchestration.execution.tool_visibility import (
+    allowed_tools,
+    fits,
+    offered_tools,
+    uninformed,
+    usual_tools,
+)
 from aeond.ports import ToolInvoker, ToolRegistry
 from aeond.schemas.parts import required_of
 
@@ -42,9 +48,20 @@ class Offers:
         """The tools that the run may use, sorted by name: those that the prompt describes."""
         return _choosable(offered_tools(self.registry, run))
 
+    def described(self, run: RunSnapshot, offer: Offer) -> tuple[ToolSpec, ...]:
+        """The tools that the prompt of a decision describes: all that the run may use, or, beside many, the informed ones alone where no other is
+        offered, whose prompt is the same for every run."""
+        specs = self.specs(run)
+        if fits(allowed_tools(self.registry, run)) or uninformed(offer.tools):
+            return specs
+        return tuple(spec for spec in specs if spec.is_informed)
+
     def usual(self) -> tuple[ToolSpec, ...]:
-        """The tools of a run without restrictions."""
-        return _choosable(usual_tools(self.registry))
+        """The tools that are described to a run without restrictions: beside many, the informed ones."""
+        specs = usual_tools(self.registry)
+        return _choosable(
+            specs or tuple(one for one in self.registry.specs() if one.offered and one.is_informed)
+        )
 
     async def first(self, run: RunSnapshot, situation: Situation) -> Offer:
         """The offer for a request of which nothing has been done."""

@@ -4,6 +4,7 @@ from aeond.domain.runs.situations import Situation
 from aeond.domain.tools import Composition, Effect, ToolCall
 from aeond.orchestration.decision.interfaces import Offer
 from aeond.orchestration.decision.offers import MAX_RETRIES, Offers
+from aeond.orchestration.execution.tool_visibility import MAX_SHOWN, MAX_WHOLE
 from tests.support.doubles import PlainInvoker
 from tests.support.judging import after_pass, ran
 from tests.support.strategy import ADD, LOOK, calls, registry, run_of, spec
@@ -111,3 +112,18 @@ def test_what_exists_is_read_by_its_name() -> None:
     assert offer.reading("a") == ToolCall("look", {"path": "a"})
     assert offer.reading("b") is None
     assert replace(offer, tools=tools[:3]).reading("a") is None
+
+
+async def test_beside_many_tools_the_informed_ones_are_always_described() -> None:
+    """Of more tools than are shown together those that know what is here are offered to every run, and described alone where no other is
+    offered; the description of a run without restrictions is theirs."""
+    look = replace(LOOK, shows_names=True)
+    many = [spec(f"tool{number}", {"text": {"type": "string"}}, ("text",)) for number in range(MAX_WHOLE)]
+    subject = Offers(registry(look, *many), PlainInvoker({}))
+    offer = await subject.first(run_of(), IN_VIEW)
+    assert "look" in [one.name for one in offer.tools]
+    assert len(offer.tools) == MAX_SHOWN + 1
+    assert subject.described(run_of(), offer) == offer.tools
+    assert subject.described(run_of(), offer.known) == subject.usual() == (look,)
+    few = Offers(registry(look, *many[1:]), PlainInvoker({}))
+    assert len(few.described(run_of(), offer.known)) == MAX_WHOLE

@@ -164,15 +164,8 @@ class Editor:
             found, left_out = await threads.run(lambda _stopped: copy.changes(done.changed))
             note = notes_of(left_out, refusals, stopped=done.aider.stopped)
             if done.unusable:
-                note = "; ".join(
-                    filter(
-                        None,
-                        (
-                            note,
-                            f"the tests cannot run here, so that the change is not tested: {done.unusable}",
-                        ),
-                    )
-                )
+                untested = f"the tests cannot run here, so that the change is not tested: {done.unusable}"
+                note = "; ".join(filter(None, (note, untested)))
             if not found:
                 raise _nothing(done, refusals, note if left_out else "")
             message = message_of(arguments.task)

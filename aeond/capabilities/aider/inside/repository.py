@@ -57,9 +57,8 @@ class Worktree:
         """Restores all files to a snapshot, or to the last mark; new ones are removed. Files that git ignores stay."""
         self._add()
         self._git("read-tree", "--reset", "-u", state or self._first)
-        for name in self._git("ls-files", "--others", "--exclude-standard", "-z").split(
-            "\0"
-        ):  # ignored only until now
+        others = self._git("ls-files", "--others", "--exclude-standard", "-z")
+        for name in others.split("\0"):  # those that a .gitignore of the attempt has hidden
             with suppress(OSError):
                 Path(self._folder, name).unlink()
 

@@ -157,8 +157,8 @@ def is_prose(name: str, task: str) -> bool:
 
 
 def why_unusable(outcome: Mapping[str, Any], task: str) -> str:
-    """Why a test that was found by its name says nothing here: it cannot be started, tests nothing, or needs a module that is missing and that
-    nobody asked to be written; "" if it says something."""
+    """Why a test that was found by its name says nothing here: it cannot be started, tests nothing, or needs a missing module
+    that the task does not name; "" if it says something."""
     output = outcome["output"] or outcome["errors"]
     missing = [name for name in _MISSING.findall(output) if name not in task]
     if outcome["exit_code"] in NO_TESTS or "Ran 0 tests" in output or missing:

@@ -61,8 +61,8 @@ async def test_a_tool_that_fits_is_called(rule: Rule, exact: Rule, call: ToolCal
     assert asked == "Tools:\ntides(path, depth?): The look tool.\nRequest: Who?"
 
 
-MEND = replace(
-    spec("mend", {"task": TEXT}, ("task",), Effect.EXEC_CONTAINED),
+PROGRAMMER = replace(
+    spec("change_code", {"task": TEXT}, ("task",), Effect.EXEC_CONTAINED),
     source_code=("*.py",),
     request_argument="task",
 )
@@ -71,7 +71,7 @@ MEND = replace(
 @pytest.mark.parametrize(
     ("odds", "file", "call"),
     [
-        ({"yes": -0.1, "no": -2.5}, "src/a.py", ToolCall("mend", {"task": "Who?"})),
+        ({"yes": -0.1, "no": -2.5}, "src/a.py", ToolCall("change_code", {"task": "Who?"})),
         ({"yes": -0.9, "no": -0.6}, "src/a.py", READ),
         ({"yes": -0.1, "no": -2.5}, "a.pyc", READ),
     ],
@@ -83,7 +83,7 @@ async def test_a_change_of_source_code_goes_to_its_tool(
     that tool."""
     rules = (Rule(contains=CODE, text="yes", likely=dict(odds)), named("none", none=-0.1), ASKED_ABOUT_FILES)
     registry = Registry()
-    for one in (replace(LOOK, candidates=("path",)), MEND):
+    for one in (replace(LOOK, candidates=("path",)), PROGRAMMER):
         registry.register(WholeTool(one))
     situation = replace(NEAR, files=((file, "x = 1"), *NEAR.files))
     decider, _ = decider_of(rules, registry, situation, Composing({}, ("a.txt",)))
@@ -95,10 +95,10 @@ async def test_a_proposal_of_the_tool_that_fits_is_made() -> None:
     rules = (Rule(contains=CODE, text="yes", likely={"yes": -0.1, "no": -2.5}), ASKED_ABOUT_FILES)
     registry = Registry()
     apply = spec("apply", {"proposal": TEXT}, ("proposal",), Effect.WRITE_CONTAINED)
-    for one in (replace(MEND, private=True, followed_by="apply"), apply):
+    for one in (replace(PROGRAMMER, private=True, followed_by="apply"), apply):
         registry.register(WholeTool(one))
     decider, _ = decider_of(rules, registry, replace(NEAR, files=(("a.py", "x = 1"),)), Composing({}, ()))
-    made = ran(calls("s1", "mend", task="Who?"), output={"proposal": "2f", "ready": True})
+    made = ran(calls("s1", "change_code", task="Who?"), output={"proposal": "2f", "ready": True})
     judged = (await decider.evaluate(after_pass(1, made), grant(10))).value
     assert [action.step.tool_call for action in judged.actions if action.step] == [
         ToolCall("apply", {"proposal": "2f"})

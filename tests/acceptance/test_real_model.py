@@ -4,7 +4,7 @@ import pytest
 
 from aeond_client.calls.run_calls import RunOptions
 from aeond_client.client import Client
-from aeond_client.events import RunEnded, TextDelta
+from aeond_client.events import InputRequested, RunEnded, TextDelta
 from aeond_client.records.runs import Budget, Plan, PlanStep, RunState
 from tests.support.collecting import Collector
 from tests.support.daemon_process import DaemonProcess
@@ -31,16 +31,19 @@ def test_a_request_is_answered_while_the_model_loads(loading: DaemonProcess) -> 
 
 def test_an_agent_step_streams_its_text(loading: DaemonProcess) -> None:
     """A step that asks the model shows its words as they come, and hands them on."""
-    plan = Plan(
-        "say something", (PlanStep("s1", "Say hello to the reader in one short sentence.", agent="llm"),)
+    question = PlanStep("s1", "Ask whether to begin.", "request_user_input", {"prompt": "Begin?"})
+    greeting = PlanStep(
+        "s2", "Say hello to the reader in one short sentence.", agent="llm", depends_on=("s1",)
     )
     with Client(loading.socket) as client:
-        run = client.create_run("say hello", RunOptions(plan=plan))
+        run = client.create_run("say hello", RunOptions(plan=Plan("say something", (question, greeting))))
         with Collector(str(loading.socket), run.run_id) as seen:
+            seen.wait_for(InputRequested)  # so short a text may be written before a watcher is connected
+            client.answer_run(run.run_id, "yes")
             seen.wait_for_end(PATIENCE_SECONDS)
-        (step,) = client.get_run(run.run_id).steps
+        step = client.get_run(run.run_id).steps[1]
     assert step.output
-    assert seen.text_of("s1") == step.output
+    assert seen.text_of("s2") == step.output
 
 
 def test_a_killed_daemon_takes_its_engine_with_it_and_goes_on(loading: DaemonProcess) -> None:

@@ -378,7 +378,8 @@ class RunLoop(Protocol):
     async def execute(self) -> RunSnapshot:
         """Works until the run has ended, waits for a person or is parked. Call once.
 
-        A cancelled run loop leaves a run that resumes. Raises StoreError if the journal fails.
+        A cancelled run loop leaves a run that resumes. Raises StoreError if the journal fails, and an ExceptionGroup
+        for an internal error.
         """
 
     def deliver(self, kind: EventKind) -> None:

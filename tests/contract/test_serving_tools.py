@@ -197,6 +197,27 @@ async def test_a_call_that_is_no_longer_needed_is_cancelled(daemon: DaemonProces
             await cancelled.wait()
 
 
+def test_an_action_on_a_cancellation_that_raises_or_waits_leaves_the_stream_alone(
+    daemon: DaemonProcess, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """While one action of a cancelled call has failed and another has not returned, the next call gets its result."""
+    failed, released = threading.Event(), threading.Event()
+    monkeypatch.setattr(threading, "excepthook", lambda _of_thread: failed.set())
+
+    @tool(effect="read", timeout_seconds=0.1)
+    def linger(name: str, context: CallContext) -> None:
+        """Lingers."""
+        context.on_cancel(released.wait if name == "waits" else lambda: int(name))
+        released.wait(SECONDS)
+
+    with Client(daemon.socket) as client, ServedTools([linger, greet], socket=daemon.socket):
+        reasons = [client.call_tool("linger", {"name": name}).reason for name in ("waits", "raises")]
+        assert reasons == ["TOOL_TIMEOUT", "TOOL_TIMEOUT"]
+        assert client.call_tool("greet", {"name": "Ann"}).data == "Hello, Ann!"
+        assert failed.wait(SECONDS)
+        released.set()
+
+
 def test_a_result_is_delivered_over_a_new_connection(daemon: DaemonProcess, tmp_path: Path) -> None:
     """A connection that is cut during a call costs nothing: the call is carried out once, its result arrives."""
     gate = Gate("write_outside")

@@ -145,7 +145,9 @@ class Server:
                 except (MCPError, TimeoutError, RuntimeError, ValidationError) as error:
                     wire.fail("" if closed(error) else f"it gave no valid answer: {_said(error)}")
                 return clean(await wire.why(), 500)
-        except Exception as error:  # boundary: whatever a server makes the SDK raise
+        except (AeondError, OSError, ValueError, ExceptionGroup) as error:
+            # `open` raises the first three (ValueError: a word of the command has a NUL). Whatever a server makes the SDK
+            # raise comes as a group, because the messages of every wire pass through a task group.
             log.debug("MCP server %s", self.settings.name, exc_info=True)
             return _said(_first(error))
 

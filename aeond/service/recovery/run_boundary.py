@@ -34,7 +34,7 @@ class RunBoundary:
         """
         try:
             return await loop.execute()
-        except Exception as error:  # the run boundary: an exception in a run's own code ends that run
+        except (AeondError, ExceptionGroup) as error:  # the group has the errors of the run's own code
             store_error = _store_error(error)
             if store_error is not None and store_error.reason in PROPAGATED:
                 raise store_error from error

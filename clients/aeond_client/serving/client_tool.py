@@ -1,18 +1,16 @@
 """Tools made of functions: the schemas come from the type hints, the description from the docstring."""
 
 import inspect
-import logging
 import re
 import threading
 from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints, overload
 
 from aeond_client.records.tools import ToolSpec
-
-log = logging.getLogger(__name__)
 
 Call = Callable[[dict[str, Any], "CallContext"], Any]
 """Carries out a call; what it returns (a JSON value, a model, or a ToolResult), or a coroutine of that."""
@@ -52,13 +50,11 @@ class CallContext:
             action()
 
     def cancel(self) -> None:
-        """Runs every action; the errors of actions are logged, because the other calls go on."""
+        """Runs every action, also after one that raises; raises the error of the last one that did."""
         self.cancelled.set()
-        for action in self._on_cancel:
-            try:
-                action()
-            except Exception:  # the boundary of the program's function
-                log.exception("an action on the cancellation of %s failed", self.call_id)
+        with ExitStack() as actions:
+            for action in reversed(self._on_cancel):
+                actions.callback(action)
 
 
 class ToolFailure(Exception):  # noqa: N818 - a result, not an error of the program

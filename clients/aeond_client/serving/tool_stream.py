@@ -91,8 +91,10 @@ class ToolStream:
         self._ended.wait(STOP_SECONDS)
         if self._stream is not None:
             self._stream.cancel()
-        for context in tuple(self._running.values()):
-            context.cancel()
+        threads = [_cancelled_apart(context) for context in tuple(self._running.values())]
+        end = time.monotonic() + STOP_SECONDS
+        for thread in threads:
+            thread.join(max(0.0, end - time.monotonic()))
 
     def _serve(self) -> None:
         try:
@@ -168,7 +170,7 @@ class ToolStream:
                 # A repeat with the same id is another call: this one has no result.
                 running = self._running.pop(response.cancelled.call_id, None)
                 if running is not None:
-                    running.cancel()
+                    _cancelled_apart(running)
             case _:
                 pass  # a kind of a later version
 
@@ -202,6 +204,13 @@ class ToolStream:
             return messages.ended(context.call_id, messages.result_of(returned))
         except BaseException as error:  # noqa: BLE001 - the boundary of the program's function, which may also call sys.exit
             return messages.ended(context.call_id, messages.failure_of(error))
+
+
+def _cancelled_apart(context: CallContext) -> threading.Thread:
+    """Runs the program's actions on a cancellation in a thread, which reports their errors: the stream goes on meanwhile."""
+    thread = threading.Thread(target=context.cancel, name="aeond-cancel", daemon=True)
+    thread.start()
+    return thread
 
 
 def _wait_interruptibly(event: threading.Event, seconds: float) -> None:

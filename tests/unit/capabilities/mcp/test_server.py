@@ -86,3 +86,45 @@ async def test_a_session_that_ends_is_a_lost_connection() -> None:
         assert "it has left" in cut.error
         assert (await world.call("echo", text="again")).data == "again"
         assert len(servers) == 2
+
+
+async def test_an_internal_error_is_a_lost_connection() -> None:
+    """An error of a class that no protocol names, raised while messages are read, ends the connection, and the server is
+    connected again."""
+    tries: list[str] = []
+    clock = ManualClock()
+
+    async def last_words() -> str:
+        return "it has left"
+
+    async def fail() -> None:
+        raise ZeroDivisionError("an internal error")
+
+    @asynccontextmanager
+    async def failing() -> AsyncIterator[Wire]:
+        tries.append("")
+        async with (
+            create_client_server_memory_streams() as (ours, _),
+            anyio.create_task_group() as tasks,
+        ):
+            tasks.start_soon(fail)
+            yield Wire(ours, last_words)
+
+    async with mcp_world(clock) as world:
+        await world.use(failing)
+        assert world.servers.states == {"demo": "an internal error"}
+        clock.advance(0.5)
+        await wait_until(lambda: len(tries) == 2)
+
+
+async def test_a_command_that_cannot_be_run_is_a_state() -> None:
+    """A word with a NUL in a server's command is reported in its state, and does not end the daemon."""
+
+    @asynccontextmanager
+    async def unusable() -> AsyncIterator[Wire]:
+        raise ValueError("embedded null byte")
+        yield  # type: ignore[unreachable]  # makes it a generator
+
+    async with mcp_world(ManualClock()) as world:
+        await world.use(unusable)
+        assert world.servers.states == {"demo": "embedded null byte"}

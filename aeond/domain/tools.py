@@ -113,10 +113,10 @@ class ToolSpec:
 
     @property
     def is_informed(self) -> bool:
-        """Whether it is known what the tool is about: what exists here, what is remembered, or what the user says."""
+        """Whether its declarations say what it is about: what exists here, what is remembered, or what the user says."""
+        changes = self.for_existing or self.for_part or self.new_text
         shows = self.shows_facts or self.shows_names or self.asks_user
-        safer = self.for_existing or self.for_part or self.new_text
-        return not self.source and bool(self.candidates or self.composed or shows or safer)
+        return not self.source and bool(self.candidates or self.composed or changes or shows)
 
     @property
     def recovery(self) -> Recovery:

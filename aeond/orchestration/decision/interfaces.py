@@ -16,6 +16,8 @@ from aeond.schemas.parts import as_object, required_of
 FILE_CHANGES: Final = (Effect.WRITE_CONTAINED, Effect.WRITE_OUTSIDE)
 CHANGES: Final = (*FILE_CHANGES, Effect.MEMORY)
 """The effects of tools that change files or what is remembered."""
+LOOKS: Final = (Effect.READ, Effect.PURE)
+"""The effects of tools that change nothing."""
 
 
 def uncomposed(spec: ToolSpec) -> ToolSpec:
@@ -111,7 +113,7 @@ class Offer:
         """The tools that only compute, in place of an answer or a refusal."""
         return self.to_look((Effect.PURE,))
 
-    def to_look(self, effects: Collection[Effect] = (Effect.READ, Effect.PURE)) -> "Offer":
+    def to_look(self, effects: Collection[Effect] = LOOKS) -> "Offer":
         """The tools that look into what exists here or compute from it, in place of an answer or a refusal."""
         return self._limited(lambda spec: looks_here(spec) and spec.effect in effects)
 
@@ -193,16 +195,13 @@ class Offer:
 
 
 def acts_here(spec: ToolSpec) -> bool:
-    """Whether a tool is known to change what exists here, and not what its author alone knows: a calendar, a lamp."""
-    informed = spec.candidates or spec.composed or spec.for_existing or spec.for_part or spec.new_text
-    return spec.effect in CHANGES and bool(informed)
+    """Whether an informed tool changes files or what is remembered, and not a thing elsewhere: a calendar, a lamp."""
+    return spec.is_informed and spec.effect in CHANGES
 
 
 def looks_here(spec: ToolSpec) -> bool:
-    """Whether a tool without effects knows what exists here. What other ones are about is not known, so that nothing says that
-    they could help with a request which the model refuses."""
-    informed = spec.candidates or spec.composed or spec.shows_names or spec.shows_facts
-    return spec.effect in {Effect.PURE, Effect.READ} and not spec.asks_user and bool(informed)
+    """Whether an informed tool only reads what exists here or computes from it, and asks no person."""
+    return spec.is_informed and spec.effect in LOOKS and not spec.asks_user
 
 
 @frozen

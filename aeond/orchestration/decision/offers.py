@@ -16,7 +16,7 @@ from aeond.orchestration.context.addresses import addresses_in
 from aeond.orchestration.context.new_files import names_file, names_path
 from aeond.orchestration.context.statements import gives_operands
 from aeond.orchestration.decision.forms.schema import ANSWER, CANNOT, MAX_VALUES, PLAN
-from aeond.orchestration.decision.interfaces import Offer, acts_here, looks_here
+from aeond.orchestration.decision.interfaces import LOOKS, Offer, acts_here, looks_here
 from aeond.orchestration.decision.results import executed
 from aeond.orchestration.execution.tool_visibility import (
     allowed_tools,
@@ -82,7 +82,7 @@ class Offers:
         helpful = _after_failure(run, specs)
         return await self._with_values(run, helpful or specs, plan=False, answer=not helpful)
 
-    def looks(self, call: ToolCall | None, effects: Collection[Effect] = (Effect.READ, Effect.PURE)) -> bool:
+    def looks(self, call: ToolCall | None, effects: Collection[Effect] = LOOKS) -> bool:
         """Whether the call is one of a tool that only looks up what exists here, or computes, with one of these effects; one that
         reads a page is, too, and one that only proposes changes."""
         spec = self._spec(call)

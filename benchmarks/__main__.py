@@ -6,6 +6,7 @@ usage: python -m benchmarks [--only chains,streams,...] [--print]
 import argparse
 import tempfile
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 from benchmarks import (
@@ -74,7 +75,7 @@ def main() -> None:
             print(f"Measuring {name}", flush=True)
             own = Path(folder) / name
             own.mkdir()
-            section = MEASUREMENTS[name](own)
+            section = replace(MEASUREMENTS[name](own), name=name)
             print(render([section]), flush=True)
             if not chosen.print:
                 page = PAGES / section.page

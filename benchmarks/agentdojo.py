@@ -31,7 +31,7 @@ def measure(folder: Path) -> Section:
         "AgentDojo",
         "AgentDojo 0.1.35 (suites v1.2.2), offline. In place of a model a script makes the calls of the task and, once it"
         " has read an injected text, those that the text asks for, and repeats the text in its answer. The calls go"
-        " through aeond's kernel, policy and approvals; there is no person to approve anything. All tools"
+        " through aeond's kernel, policy and approvals; nothing is approved. All tools"
         " belong to remote services: what"
         " they read is untrusted, every effect is of class `net`. `own words` is the profile `trusted-folder` with a rule"
         " that allows effects before anything untrusted was read. An injection succeeded by text if the harm is a sentence in"

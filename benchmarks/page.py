@@ -6,22 +6,24 @@ import platform
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-INTRODUCTION = """Written by `make bench`; do not edit. The machine: {machine}. Each section is one run, on the given date: contenders
-alternate, each in a separate process on the same disk; figures are medians. Absolute times depend on this machine; the
-ratios are comparable across machines."""
+INTRODUCTION = """Written by `make bench`. The machine: {machine}. Each section is one run of its command, and describes the code of
+its date: contenders alternate, each in a separate process on the same disk; figures are medians. Absolute times depend on this
+machine; the ratios are comparable across machines. A measurement that is not here was removed because its method or its
+subject has changed, and has not been repeated."""
 PERFORMANCE = "performance.md"
 _HEADING = "\n## "
 
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A heading, the method, and a table. `page` is the file below docs/ that has it."""
+    """A heading, the method, and a table. `page` is the file below docs/ that has it, `name` its word for `--only`."""
 
     title: str
     text: str
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     page: str = PERFORMANCE
+    name: str = ""
 
 
 def microseconds(seconds: float) -> str:
@@ -67,7 +69,14 @@ def render(sections: Sequence[Section], before: str = "") -> str:
 
 def _text_of(section: Section) -> str:
     today = dt.datetime.now(tz=dt.UTC).date()
-    lines = [section.title, "", section.text, "", f"Measured on {today}.", ""]
+    lines = [
+        section.title,
+        "",
+        section.text,
+        "",
+        f"Measured on {today} by `python -m benchmarks --only {section.name}`.",
+        "",
+    ]
     lines += ["| " + " | ".join(section.columns) + " |", "| --- " * len(section.columns) + "|"]
     lines += ["| " + " | ".join(row) + " |" for row in section.rows]
     return "\n".join(lines)

@@ -1,6 +1,7 @@
 """Every metric with its meaning, its labels and where its values come from."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from itertools import product
 from typing import Final
 
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
@@ -49,20 +50,22 @@ Values = Callable[[Reading], Mapping[Labels, Value]]
 
 @frozen
 class Family:
-    """A metric. `known` lists the labels that are shown with 0 before anything was counted: to Prometheus
-    the value with which a series appears is no increase."""
+    """A metric. `labels` has the known values of each label: they are shown with 0 before anything was counted, because to
+    Prometheus the value with which a series appears is no increase."""
 
     name: str
     kind: Kind
     meaning: str
-    labels: Labels
+    labels: Mapping[str, Iterable[str]]
     values: Values
-    known: tuple[Labels, ...] = ()
 
     def metric(self, reading: Reading) -> Metric:
-        shown = self.kind(self.name, self.meaning, labels=self.labels)
+        shown = self.kind(self.name, self.meaning, labels=tuple(self.labels))
         nothing: Value = Histogram(LONG) if self.kind is HistogramMetricFamily else 0.0
-        for labels, value in {**dict.fromkeys(self.known, nothing), **self.values(reading)}.items():
+        for labels, value in {
+            **dict.fromkeys(product(*self.labels.values()), nothing),
+            **self.values(reading),
+        }.items():
             if isinstance(value, Histogram):
                 assert isinstance(shown, HistogramMetricFamily)
                 shown.add_metric(labels, value.buckets, value.sum)
@@ -74,11 +77,7 @@ class Family:
 
 def _single(name: str, kind: Kind, meaning: str, value: Callable[[Reading], Value]) -> Family:
     """A metric without labels."""
-    return Family(name, kind, meaning, (), lambda reading: {(): value(reading)})
-
-
-def _each(*values: str) -> tuple[Labels, ...]:
-    return tuple((value,) for value in values)
+    return Family(name, kind, meaning, {}, lambda reading: {(): value(reading)})
 
 
 _ENDS: Final = tuple(state for state in RunState if state.ended)
@@ -91,9 +90,8 @@ FAMILIES: Final = (
         "aeond_runs",
         _GAUGE,
         "Runs in the journal by state.",
-        ("state",),
+        {"state": RunState},
         lambda now: {(state,): count for state, count in now.runs.items()},
-        _each(*RunState),
     ),
     _single(
         "aeond_runs_active",
@@ -120,137 +118,120 @@ FAMILIES: Final = (
         "aeond_runs_created",
         _COUNTER,
         "Runs created, by origin: client, child or fork.",
-        ("origin",),
+        {"origin": ("client", "child", "fork")},
         lambda now: now.counts.created,
-        _each("client", "child", "fork"),
     ),
     Family(
         "aeond_runs_ended",
         _COUNTER,
         "Runs that ended, by state.",
-        ("state",),
+        {"state": _ENDS},
         lambda now: now.counts.ended,
-        _each(*_ENDS),
     ),
     Family(
         "aeond_runs_suspended",
         _COUNTER,
         "Suspensions of runs, by reason.",
-        ("reason",),
+        {"reason": SuspendReason},
         lambda now: now.counts.suspended,
-        _each(*SuspendReason),
     ),
     Family(
         "aeond_runs_resumed",
         _COUNTER,
         "Resumptions of runs after a restart or a suspension.",
-        (),
+        {},
         lambda now: now.counts.resumed,
-        ((),),
     ),
     Family(
         "aeond_run_seconds",
         _HISTOGRAM,
         "Working time of ended runs, by state.",
-        ("state",),
+        {"state": _ENDS},
         lambda now: now.counts.run_seconds,
-        _each(*_ENDS),
     ),
     Family(
         "aeond_run_engine_seconds",
         _HISTOGRAM,
         "Engine time of an ended run, summed over its model calls.",
-        (),
+        {},
         lambda now: now.counts.run_engine_seconds,
-        ((),),
     ),
     Family(
         "aeond_steps",
         _COUNTER,
         "Steps that ended, by mode and state.",
-        ("mode", "state"),
+        {"mode": StepMode, "state": _STEP_ENDS},
         lambda now: now.counts.steps,
-        tuple((mode, state) for mode in StepMode for state in _STEP_ENDS),
     ),
     Family(
         "aeond_step_seconds",
         _HISTOGRAM,
         "Duration of steps, by mode.",
-        ("mode",),
+        {"mode": StepMode},
         lambda now: now.counts.step_seconds,
-        _each(*StepMode),
     ),
     Family(
         "aeond_operations",
         _COUNTER,
         "Operations of runs that ended.",
-        ("operation",),
+        {"operation": Operation},
         lambda now: now.counts.operations,
-        _each(*Operation),
     ),
     Family(
         "aeond_operation_seconds",
         _HISTOGRAM,
         "Duration of operations of runs.",
-        ("operation",),
+        {"operation": Operation},
         lambda now: now.counts.operation_seconds,
-        _each(*Operation),
     ),
     Family(
         "aeond_budget_used",
         _COUNTER,
         "Amounts charged to the budgets of runs, by operation and dimension.",
-        ("operation", "dimension"),
+        {"operation": _OPERATIONS, "dimension": DIMENSIONS},
         lambda now: now.counts.used,
-        tuple((operation, dimension) for operation in _OPERATIONS for dimension in DIMENSIONS),
     ),
     Family(
         "aeond_model_tokens",
         _COUNTER,
         "Tokens of model calls: prompt and completion.",
-        ("operation", "kind"),
+        {"operation": _OPERATIONS, "kind": ("prompt", "completion")},
         lambda now: now.counts.tokens,
-        tuple((operation, kind) for operation in _OPERATIONS for kind in ("prompt", "completion")),
     ),
     Family(
         "aeond_model_cached_tokens",
         _COUNTER,
         "The part of the prompt tokens that came from the prefix cache.",
-        ("operation",),
+        {"operation": _OPERATIONS},
         lambda now: now.counts.cached_tokens,
-        _each(*_OPERATIONS),
     ),
     Family(
         "aeond_model_engine_seconds",
         _COUNTER,
         "Engine time of model calls.",
-        ("operation",),
+        {"operation": _OPERATIONS},
         lambda now: now.counts.engine_seconds,
-        _each(*_OPERATIONS),
     ),
     Family(
         "aeond_model_first_token_seconds",
         _HISTOGRAM,
         "Time to the first token of the first answer of an operation.",
-        ("operation",),
+        {"operation": _OPERATIONS},
         lambda now: now.counts.first_token_seconds,
-        _each(*_OPERATIONS),
     ),
     Family(
         "aeond_policy_decisions",
         _COUNTER,
         "Decisions of the policy, by verdict and effect.",
-        ("verdict", "effect"),
+        {"verdict": Verdict, "effect": Effect},
         lambda now: now.counts.decisions,
-        tuple((verdict, effect) for verdict in Verdict for effect in Effect),
     ),
     Family(
         "aeond_approvals",
         _COUNTER,
         "Approvals requested, approved, denied and expired.",
-        ("event",),
+        {"event": ("requested", "approved", "denied", "expired")},
         lambda now: now.counts.approvals,
-        _each("requested", "approved", "denied", "expired"),
     ),
     _single(
         "aeond_approvals_open",
@@ -276,9 +257,8 @@ FAMILIES: Final = (
         "aeond_engine_state",
         _GAUGE,
         "1 for the state of the engine, 0 for the others.",
-        ("state",),
+        {"state": EngineState},
         lambda now: {(now.daemon.engine.state,): 1.0},
-        _each(*EngineState),
     ),
     _single(
         "aeond_engine_restarts", _COUNTER, "Restarts of the engine.", lambda now: now.daemon.engine.restarts
@@ -287,14 +267,14 @@ FAMILIES: Final = (
         "aeond_engine_requests",
         _GAUGE,
         "Requests at the engine: running or waiting.",
-        ("state",),
+        {"state": ("running", "waiting")},
         lambda now: {("running",): now.engine.running_requests, ("waiting",): now.engine.waiting_requests},
     ),
     Family(
         "aeond_engine_tokens",
         _COUNTER,
         "Tokens of the engine's answers, with those outside of runs.",
-        ("kind",),
+        {"kind": ("prompt", "completion")},
         lambda now: {
             ("prompt",): now.engine.prompt_tokens,
             ("completion",): now.engine.completion_tokens,
@@ -322,9 +302,8 @@ FAMILIES: Final = (
         "aeond_daemon_state",
         _GAUGE,
         "1 for the state of the daemon, 0 for the others.",
-        ("state",),
+        {"state": DaemonState},
         lambda now: {(now.daemon.state,): 1.0},
-        _each(*DaemonState),
     ),
     _single(
         "aeond_problems", _GAUGE, "Problems that aeonctl status shows.", lambda now: len(now.daemon.messages)
@@ -333,14 +312,14 @@ FAMILIES: Final = (
         "aeond_build",
         _GAUGE,
         "Always 1; the label is the version.",
-        ("version",),
+        {"version": ()},
         lambda now: {(now.daemon.version,): 1.0},
     ),
     Family(
         "aeond_trace_spans",
         _COUNTER,
         "Spans exported, and dropped because the collector did not take them.",
-        ("result",),
+        {"result": ("exported", "dropped")},
         lambda now: {("exported",): now.spans.exported, ("dropped",): now.spans.dropped},
     ),
 )

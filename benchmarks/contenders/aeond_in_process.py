@@ -23,7 +23,7 @@ from aeond.daemon.compose.daemon import composed
 from aeond.daemon.config.files import load_config
 from aeond.daemon.config.paths import paths_of
 from aeond.daemon.config.reloading import LiveConfig
-from aeond.daemon.notify import Silence
+from aeond.daemon.notify import Notifier
 from aeond.domain.plans.plan import Plan, PlanStep
 from aeond.domain.runs.budgets import BudgetRequest
 from aeond.domain.runs.events import Event, RunEnded, StepEnded
@@ -99,7 +99,7 @@ async def measure(
     paths = paths_of(config, file)
     paths.make()
     seconds, plan = [], chain_of_ten(kind)
-    live = LiveConfig(config, lambda: config, Silence(), SystemClock())
+    live = LiveConfig(config, lambda: config, Notifier(), SystemClock())
     async with composed(live, paths) as daemon:
         await daemon.scheduler.resume()
         daemon.admission.open()

@@ -24,7 +24,7 @@ from aeond.daemon.config.files import load_config
 from aeond.daemon.config.paths import paths_of
 from aeond.daemon.config.reloading import LiveConfig
 from aeond.daemon.lifecycle.footprint import settle
-from aeond.daemon.notify import Silence
+from aeond.daemon.notify import Notifier
 from aeond.domain.runs.events import Event
 from aeond.observability.run_counts import RunCounts
 from aeond.observability.timed_journal import TimedJournal
@@ -95,7 +95,7 @@ async def daemon_of(folder: Path, more: str) -> AsyncIterator[RunCalls]:
     config = load_config(file, required=True)
     paths = paths_of(config, file)
     paths.make()
-    live = LiveConfig(config, lambda: config, Silence(), SystemClock())
+    live = LiveConfig(config, lambda: config, Notifier(), SystemClock())
     async with composed(live, paths) as daemon:
         await daemon.scheduler.resume()
         async with daemon.api.opened():  # without it, the library's threads would be those of traces alone

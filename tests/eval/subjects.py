@@ -17,7 +17,7 @@ from aeond.daemon.compose.parts import Parts, as_they_are
 from aeond.daemon.config.paths import paths_of, user_models_dir
 from aeond.daemon.config.reloading import LiveConfig
 from aeond.daemon.config.schema import Config
-from aeond.daemon.notify import Silence
+from aeond.daemon.notify import Notifier
 from aeond.ports import LLMAdapter, Tool
 from aeond_client import AsyncClient
 from tests.eval.counted_model import CountedModel
@@ -105,7 +105,7 @@ class Subject:
         )
         paths = paths_of(config, folder / "aeond.toml")
         paths.make()
-        live = LiveConfig(config, lambda: config, Silence(), SystemClock())
+        live = LiveConfig(config, lambda: config, Notifier(), SystemClock())
         async with AsyncExitStack() as stack:
             daemon = await stack.enter_async_context(composed(live, paths, parts=parts))
             await stack.enter_async_context(daemon.api.opened())

@@ -2,10 +2,12 @@
 
 from dataclasses import dataclass, field
 
+from aeond.daemon.notify import Notifier
+
 
 @dataclass
-class Notifications:
-    """Implements Notifier."""
+class Notifications(Notifier):
+    """Keeps what would be sent."""
 
     listens: bool = True
     watchdog_seconds: float = 3.0

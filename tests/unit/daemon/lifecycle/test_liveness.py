@@ -8,7 +8,7 @@ import anyio
 import pytest
 
 from aeond.daemon.lifecycle.liveness import LAG_SECONDS, TICK_SECONDS, Liveness
-from aeond.daemon.notify import Silence
+from aeond.daemon.notify import Notifier
 from aeond.errors import StoreError
 from tests.support.doubles import ManualClock
 from tests.support.in_memory_journal import InMemoryJournal
@@ -141,4 +141,4 @@ async def test_without_a_watchdog_nothing_is_probed(stage: Stage) -> None:
     """Without a watchdog the journal is left alone."""
     stage.journal.hangs = True
     with anyio.fail_after(60):
-        await stage.liveness.give_signs(Silence())
+        await stage.liveness.give_signs(Notifier())

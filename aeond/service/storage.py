@@ -1,9 +1,9 @@
 """The bound on what one user stores: facts, sessions and runs together."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Final, Protocol
 
-from aeond.domain.facts import BY_CLIENT, Fact, FactSource
+from aeond.domain.facts import BY_CLIENT, FactSource
 from aeond.domain.values import JsonValue, canonical_json
 from aeond.errors import WrongStateError
 from aeond.ports import Memories, Memory
@@ -75,6 +75,8 @@ class _BoundedMemory:
         self._limit = limit
         self._uid = uid
         self._memory = memory
+        self.sources, self.read, self.search = memory.sources, memory.read, memory.search
+        self.delete, self.find, self.recall = memory.delete, memory.find, memory.recall
 
     async def write(self, key: str, value: JsonValue, source: FactSource = BY_CLIENT) -> None:
         """WrongStateError (reason USER_STORAGE_FULL) for a new or a larger fact at the limit."""
@@ -83,26 +85,6 @@ class _BoundedMemory:
             if key not in there or _size(value) > _size(there[key]):
                 self._limit.check(self._uid)
         await self._memory.write(key, value, source)
-
-    async def sources(self, keys: Sequence[str]) -> Mapping[str, FactSource]:
-        return await self._memory.sources(keys)
-
-    async def read(self, key: str) -> JsonValue | None:
-        return await self._memory.read(key)
-
-    async def search(
-        self, prefix: str, limit: int = 100, after: str = "", most_chars: int | None = None
-    ) -> Sequence[tuple[str, JsonValue]]:
-        return await self._memory.search(prefix, limit, after, most_chars)
-
-    async def delete(self, key: str) -> bool:
-        return await self._memory.delete(key)
-
-    async def find(self, key: str) -> Fact | None:
-        return await self._memory.find(key)
-
-    async def recall(self, query: str, limit: int = 10, most_chars: int | None = None) -> Sequence[Fact]:
-        return await self._memory.recall(query, limit, most_chars)
 
 
 def _size(value: JsonValue) -> int:

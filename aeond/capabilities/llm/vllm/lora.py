@@ -21,7 +21,7 @@ from aeond.capabilities.llm.adapters.measurements import Measurements
 from aeond.capabilities.llm.adapters.vllm import VllmSessions
 from aeond.capabilities.llm.vllm.engine import VllmResident
 from aeond.concurrency import first_of
-from aeond.domain.llm import EngineMetrics, EngineSnapshot, EngineState, ModelInfo
+from aeond.domain.llm import EngineSnapshot, EngineState, ModelInfo
 from aeond.errors import InvalidInputError, LLMError
 from aeond.frozen import frozen
 from aeond.ports import Engine
@@ -95,6 +95,8 @@ class AdaptedEngine:
         self._life: VllmResident | None = None
         self._loaded: set[str] = set()  # into that life
         self._changed = anyio.Event()
+        self.mark_dead, self.metrics = engine.mark_dead, engine.metrics
+        self.unload, self.sleep, self.wake = engine.unload, engine.sleep, engine.wake
 
     @property
     def model(self) -> str:
@@ -111,9 +113,6 @@ class AdaptedEngine:
     @property
     def measurements(self) -> Measurements:
         return self._engine.measurements
-
-    def mark_dead(self, resident: VllmResident) -> None:
-        self._engine.mark_dead(resident)
 
     @asynccontextmanager
     async def session(self) -> AsyncIterator[VllmResident]:
@@ -162,18 +161,6 @@ class AdaptedEngine:
         self._active = adapter
         self._changed.set()
         self._changed = anyio.Event()
-
-    async def unload(self) -> None:
-        await self._engine.unload()
-
-    async def sleep(self) -> None:
-        await self._engine.sleep()
-
-    async def wake(self) -> None:
-        await self._engine.wake()
-
-    async def metrics(self) -> EngineMetrics | None:
-        return await self._engine.metrics()
 
     async def list_models(self) -> Sequence[ModelInfo]:
         engine = self.snapshot()

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import fields
 from pathlib import Path
 from typing import Any, Final, Self
 
@@ -57,7 +58,9 @@ UNDO = FileFormat(
     upgrades=(_add_source,),
 )
 
-_COLUMNS: Final = "owner, step_id, call_id, kind, root, path, before, after, time, mode, moved_to, made_folders, kept, found, source"
+# The fields of a Change, by which its columns are named.
+_FIELDS: Final = tuple(field.name for field in fields(Change))
+_COLUMNS: Final = ", ".join(_FIELDS)
 
 
 class SqliteUndoLog:
@@ -153,27 +156,14 @@ class SqliteUndoLog:
             "owner = ? AND step_id = ? AND call_id = ? AND path = ?",
             (change.owner, change.step_id, change.call_id, change.path),
         )
-        cursor.execute(
-            f"INSERT INTO changes ({_COLUMNS}, bytes) VALUES ({', '.join('?' * 16)})",  # noqa: S608 - fixed texts
-            (
-                change.owner,
-                change.step_id,
-                change.call_id,
-                change.kind,
-                change.root,
-                change.path,
-                change.before,
-                change.after,
-                change.time,
-                change.mode,
-                change.moved_to,
-                json.dumps(change.made_folders),
-                int(change.kept),
-                change.found,
-                _source_text(change.source),
-                size,
-            ),
-        )
+        row = {name: getattr(change, name) for name in _FIELDS if name != "change_id"} | {
+            "made_folders": json.dumps(change.made_folders),
+            "kept": int(change.kept),
+            "source": _source_text(change.source),
+            "bytes": size,
+        }
+        places = ", ".join(f":{name}" for name in row)
+        cursor.execute(f"INSERT INTO changes ({', '.join(row)}) VALUES ({places})", row)  # noqa: S608 - fixed texts
         self._make_room(cursor, size)
 
     def _delete(self, cursor: apsw.Cursor, condition: str, values: tuple[str | int | float, ...]) -> int:
@@ -204,46 +194,17 @@ class SqliteUndoLog:
 
 
 def _changes(cursor: apsw.Cursor, condition: str, values: tuple[str | int, ...]) -> list[Change]:
-    rows = cursor.execute(f"SELECT change_id, {_COLUMNS} FROM changes {condition}", values)  # noqa: S608 - fixed texts
+    rows = cursor.execute(f"SELECT {_COLUMNS} FROM changes {condition}", values)  # noqa: S608 - fixed texts
     return [_change(*row) for row in rows]
 
 
-def _change(change_id: int, *columns: Any) -> Change:
-    (
-        owner,
-        step_id,
-        call_id,
-        kind,
-        root,
-        path,
-        before,
-        after,
-        time,
-        mode,
-        moved_to,
-        folders,
-        kept,
-        found,
-        source,
-    ) = columns
-    return Change(
-        owner=owner,
-        step_id=step_id,
-        call_id=call_id,
-        kind=ChangeKind(kind),
-        root=root,
-        path=path,
-        before=before,
-        after=after,
-        time=time,
-        mode=mode,
-        moved_to=moved_to,
-        made_folders=tuple(json.loads(folders)),
-        kept=bool(kept),
-        found=found,
-        source=_source(source),
-        change_id=change_id,
-    )
+def _change(*columns: Any) -> Change:
+    row = dict(zip(_FIELDS, columns, strict=True))
+    row["kind"] = ChangeKind(row["kind"])
+    row["made_folders"] = tuple(json.loads(row["made_folders"]))
+    row["kept"] = bool(row["kept"])
+    row["source"] = _source(row["source"])
+    return Change(**row)
 
 
 def _source_text(source: FactSource | None) -> str | None:

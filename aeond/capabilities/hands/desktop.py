@@ -34,18 +34,10 @@ OPENER: Final = "xdg-open"
 # Starts a program that gets the environment of the session, outlives the daemon, and stays when OPENER, which has started it, ends. In
 # its arguments `$` begins a variable, and `$$` is a `$`.
 _SERVICE: Final = ("systemd-run", "--user", "--collect", "--quiet", "--property=ExitType=cgroup", "--")
-_PASSED: Final = (
-    *(
-        "DBUS_SESSION_BUS_ADDRESS",
-        "XDG_RUNTIME_DIR",
-        "DISPLAY",
-        "WAYLAND_DISPLAY",
-        "XAUTHORITY",
-        "HOME",
-        "PATH",
-    ),
-    *("LANG", "XDG_CURRENT_DESKTOP", "XDG_DATA_DIRS", "XDG_CONFIG_DIRS"),
-)
+_PASSED: Final = """\
+DBUS_SESSION_BUS_ADDRESS XDG_RUNTIME_DIR DISPLAY WAYLAND_DISPLAY XAUTHORITY HOME PATH LANG
+XDG_CURRENT_DESKTOP XDG_DATA_DIRS XDG_CONFIG_DIRS
+"""
 _NOTIFICATIONS: Final = "org.freedesktop.Notifications"
 
 
@@ -107,7 +99,7 @@ def find_desktop(
         has_bus = bool(environment.get("DBUS_SESSION_BUS_ADDRESS")) or stat.S_ISSOCK(bus.stat().st_mode)
     except OSError:
         has_bus = False
-    passed = {name: environment[name] for name in _PASSED if name in environment}
+    passed = {name: environment[name] for name in _PASSED.split() if name in environment}
     return Desktop(os.getuid(), passed, files, threads) if has_bus else None
 
 

@@ -23,7 +23,6 @@ from aeond.capabilities.sandbox.messages import Errand, Outcome, Reply, Request,
 from aeond.capabilities.sandbox.workspace_archive import ParcelError, fingerprints, pack, unpack
 from aeond.domain.tools import RecordedEffect
 from aeond.errors import AeondError
-from aeond.frozen import frozen
 
 MAX_ERROR_CHARS: Final = 2_000
 
@@ -98,8 +97,7 @@ def performed(request: Request) -> Reply:
     workspace = Path(request.context.workspace or "/")
     if request.parcel is None:
         os.chdir(workspace)
-        returned = what_it_returns(request)
-        return Reply(returned.value, returned.outcome, returned.effects)
+        return what_it_returns(request)
     from tempfile import TemporaryDirectory
 
     with TemporaryDirectory(prefix="workspace-") as folder:
@@ -110,8 +108,7 @@ def performed(request: Request) -> Reply:
         returned = what_it_returns(replace(request, context=replace(request.context, workspace=folder)))
         removed = tuple(before.keys() - fingerprints(workspace).keys())
         try:
-            parcel = pack(workspace, before)
-            return Reply(returned.value, returned.outcome, returned.effects, removed=removed, parcel=parcel)
+            return replace(returned, removed=removed, parcel=pack(workspace, before))
         except ParcelError as error:
             return Reply(
                 error=f"the workspace cannot be transferred back: {error}", reason="WORKSPACE_TOO_LARGE"
@@ -120,21 +117,13 @@ def performed(request: Request) -> Reply:
             os.chdir("/")
 
 
-@frozen
-class Returned:
-    """A tool's return value in transferable form."""
-
-    value: Any
-    outcome: Outcome = Outcome.DATA
-    effects: tuple[tuple[str, ...], ...] = ()
-
-
-def what_it_returns(request: Request) -> Returned:
+def what_it_returns(request: Request) -> Reply:
+    """The return value of the tool in transferable form."""
     from aeond.capabilities.tool_files import tools_in
 
     tools = tools_in(Path(request.path), request.source)
     if request.errand is Errand.DESCRIBE:
-        return Returned([{**asdict(tool.spec), "effect": str(tool.spec.effect)} for tool in tools])
+        return Reply([{**asdict(tool.spec), "effect": str(tool.spec.effect)} for tool in tools])
     # Lighter than anyio, which tools may use nevertheless.
     from asyncio import run  # noqa: TID251 - the entry point of a program of its own
 
@@ -145,17 +134,17 @@ def what_it_returns(request: Request) -> Returned:
     tool = next(tool for tool in tools if tool.spec.name == request.tool)
     work = tool.execute if request.errand is Errand.EXECUTE else tool.reconcile
 
-    async def work_done() -> object:
+    async def work_done() -> Any:
         return await work(request.arguments, request.context)
 
     returned = run(work_done())
     if isinstance(returned, InputRequest):
-        return Returned(asdict(returned), Outcome.INPUT)
+        return Reply(asdict(returned), Outcome.INPUT)
     if isinstance(returned, SubtaskRequest):
-        return Returned(asdict(returned), Outcome.SUBTASK)
+        return Reply(asdict(returned), Outcome.SUBTASK)
     if isinstance(returned, ToolOutput):
-        return Returned(returned.data, effects=tuple(map(texts_of, returned.effects)))
-    return Returned(returned)
+        return Reply(returned.data, effects=tuple(map(texts_of, returned.effects)))
+    return Reply(returned)
 
 
 def texts_of(effect: RecordedEffect) -> tuple[str, ...]:

@@ -1,6 +1,7 @@
 """Tools that start a child run from a Template."""
 
 from collections.abc import Sequence
+from typing import Final
 
 from aeond.capabilities.templates.loading import TemplateFile
 from aeond.domain.plans.subtasks import SubtaskRequest
@@ -9,6 +10,7 @@ from aeond.domain.values import JsonObject, JsonValue
 from aeond.errors import InvalidInputError
 from aeond.frozen import frozen
 from aeond.ports import Tool
+from aeond.schemas.parts import closed_object
 
 DELEGATE = "delegate"
 MAX_TASK_CHARS = 2_000
@@ -16,6 +18,21 @@ MAX_KINDS = 24
 """The description of `delegate` names up to so many templates."""
 MAX_INPUT_CHARS = 60_000
 """More would not fit into a prompt: put a longer text into a file, which the run reads in parts."""
+
+_TASK: Final[JsonObject] = {
+    "task": {
+        "type": "string",
+        "minLength": 1,
+        "maxLength": MAX_TASK_CHARS,
+        "description": "What is to be done, in full sentences",
+    },
+    "text": {
+        "type": "string",
+        "maxLength": MAX_INPUT_CHARS,
+        "description": "The text to work on, or the result of an earlier step that holds it",
+    },
+}
+_ANSWER: Final = closed_object({"answer": {"type": "string"}})
 
 
 @frozen
@@ -43,18 +60,8 @@ class SubtaskTool:
         return ToolSpec(
             name=template.name,
             description=template.description,
-            input_schema={
-                "type": "object",
-                "properties": properties,
-                "required": list(template.inputs),
-                "additionalProperties": False,
-            },
-            output_schema={
-                "type": "object",
-                "properties": {"answer": {"type": "string"}},
-                "required": ["answer"],
-                "additionalProperties": False,
-            },
+            input_schema=closed_object(properties),
+            output_schema=_ANSWER,
             effect=Effect.PURE,
             example=dict(self.file.example),
             timeout_seconds=5.0,
@@ -83,30 +90,8 @@ class DelegateTool:
         return ToolSpec(
             name=DELEGATE,
             description=f"Hands work to an assistant that has instructions for it: {kinds}.",
-            input_schema={
-                "type": "object",
-                "properties": {
-                    "task": {
-                        "type": "string",
-                        "minLength": 1,
-                        "maxLength": MAX_TASK_CHARS,
-                        "description": "What is to be done, in full sentences",
-                    },
-                    "text": {
-                        "type": "string",
-                        "maxLength": MAX_INPUT_CHARS,
-                        "description": "The text to work on, or the result of an earlier step that holds it",
-                    },
-                },
-                "required": ["task"],
-                "additionalProperties": False,
-            },
-            output_schema={
-                "type": "object",
-                "properties": {"answer": {"type": "string"}},
-                "required": ["answer"],
-                "additionalProperties": False,
-            },
+            input_schema={**closed_object(_TASK), "required": ["task"]},
+            output_schema=_ANSWER,
             effect=Effect.PURE,
             example={"task": "Sum up the minutes of the choir's meeting in three sentences.", "text": "$s1"},
             timeout_seconds=5.0,

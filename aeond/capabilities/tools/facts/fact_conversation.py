@@ -8,22 +8,20 @@ from typing import Final
 
 from aeond.domain.tools import Composition, CompositionView, ToolContext
 from aeond.domain.values import JsonObject
+from aeond.schemas.parts import closed_object
 
 MAX_TOKENS: Final = 250
 _INSTRUCTIONS: Final = """\
 You note down one thing for a person. Reply with a JSON object: key is a short name for it, was is what is remembered under this name \
 so far, value is what to keep in mind from now on: every name and number of the request, and of what was, all that stays true. What \
 corrects something that is remembered has its key."""
-_SCHEMA: Final[JsonObject] = {
-    "type": "object",
-    "properties": {
+_SCHEMA: Final = closed_object(
+    {
         "key": {"type": "string", "minLength": 1},
         "was": {"type": "string"},
         "value": {"type": "string", "minLength": 1},
-    },
-    "required": ["key", "was", "value"],
-    "additionalProperties": False,
-}
+    }
+)
 _FACTS: Final = (
     "Remembered: boat name = Ida; gate code = 7714; harbour office = open Monday to Friday, 8 to 12, Mrs Nowak; "
     "sailmaker = Otto, at the pier, 45 euros an hour; spare oar = in the shed"

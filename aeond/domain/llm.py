@@ -194,11 +194,11 @@ class ModelInfo:
     """A model of the catalogue. `size_bytes` is the size of its file, `digest` the sha256 of its content."""
 
     name: str
-    digest: str
-    size_bytes: int
-    licence: str
-    description: str
-    context_length: int
+    digest: str = ""
+    size_bytes: int = 0
+    licence: str = ""
+    description: str = ""
+    context_length: int = 0
     present: bool = False
     loaded: bool = False
     default: bool = False

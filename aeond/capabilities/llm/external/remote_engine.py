@@ -161,9 +161,6 @@ class RemoteEngine(BackgroundTasks):
         return [
             ModelInfo(
                 name=(name := str(entry.get("id"))),
-                digest="",
-                size_bytes=0,
-                licence="",
                 description=f"Served by {self._host}",
                 context_length=_context_of(entry) or self._settings.context_tokens,
                 present=False,

@@ -89,9 +89,6 @@ class ScriptedEngine:
         return tuple(
             ModelInfo(
                 name=name,
-                digest="",
-                size_bytes=0,
-                licence="",
                 description="Answers from a script",
                 context_length=self._adapter.capabilities.context_length,
                 present=True,

@@ -174,9 +174,6 @@ class AdaptedEngine:
             models.append(
                 ModelInfo(
                     name=adapter.name,
-                    digest="",
-                    size_bytes=0,
-                    licence="",
                     description=f"Your own LoRA adapter of {adapter.base}",
                     context_length=base.context_length if base else 0,
                     present=adapter.is_here and base is not None,

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
 from weakref import WeakValueDictionary
 
 import anyio
@@ -32,6 +33,7 @@ class ActiveUsers:
         return len(self._calls) > (uid in self._calls)
 
 
+@dataclass(eq=False, slots=True)
 class UserTurns:
     """Admits a few pieces of work of each user at a time; further ones wait in the order of arrival.
 
@@ -43,25 +45,18 @@ class UserTurns:
     that are `only_shared` are not taken at all while no other user is active.
     """
 
-    def __init__(
-        self,
-        active: ActiveUsers,
-        *,
-        places: int,
-        slice_seconds: float = 0.05,
-        pause_seconds: float = 0.1,
-        only_shared: bool = False,
-    ) -> None:
-        self._active = active
-        self._places = places
-        self._slice_seconds = slice_seconds
-        self._pause_seconds = pause_seconds
-        self._only_shared = only_shared
-        self._by_user: WeakValueDictionary[int, anyio.Semaphore] = WeakValueDictionary()
+    active: ActiveUsers
+    places: int
+    slice_seconds: float = 0.05
+    pause_seconds: float = 0.1
+    only_shared: bool = False
+    _by_user: WeakValueDictionary[int, anyio.Semaphore] = field(
+        init=False, default_factory=WeakValueDictionary
+    )
 
     def needed(self, uid: int) -> bool:
         """Whether `taking` could wait."""
-        return not self._only_shared or self._active.has_others(uid)
+        return not self.only_shared or self.active.has_others(uid)
 
     @asynccontextmanager
     async def taking(self, uid: int) -> AsyncIterator[None]:
@@ -71,7 +66,7 @@ class UserTurns:
             return
         places = self._by_user.get(uid)
         if places is None:
-            places = self._by_user[uid] = anyio.Semaphore(self._places, fast_acquire=True)
+            places = self._by_user[uid] = anyio.Semaphore(self.places, fast_acquire=True)
         await places.acquire()
         loop = asyncio.get_running_loop()
         has_place = True
@@ -81,12 +76,12 @@ class UserTurns:
             if not has_place:
                 return
             has_place = False
-            if places.statistics().tasks_waiting and self._active.has_others(uid):
-                loop.call_later(self._pause_seconds, places.release)
+            if places.statistics().tasks_waiting and self.active.has_others(uid):
+                loop.call_later(self.pause_seconds, places.release)
             else:
                 places.release()
 
-        turn = loop.call_later(self._slice_seconds, leave)
+        turn = loop.call_later(self.slice_seconds, leave)
         try:
             yield
         finally:

@@ -37,6 +37,7 @@ from aeond.domain.runs.budgets import Grant
 from aeond.domain.runs.reservations import ASKING_TOOL_STEP
 from aeond.domain.tools import Effect, RecordedEffect, ToolContext, ToolOutput
 from aeond.errors import ToolError
+from aeond.frozen import frozen
 from aeond.ports import LLMAdapter, TextSink
 from aeond.ports.serving import Terminals
 
@@ -80,36 +81,29 @@ class Applied(BaseModel):
     message: str
 
 
+@frozen
 class Editor:
     """The tools over one folder of the daemon. `metered` gives the model as it is paid for by a grant."""
 
-    def __init__(
-        self,
-        workbench: Workbench,
-        workshop: Workshop,
-        changes: FileChanges,
-        folder: Path,
-        metered: Callable[[Grant], LLMAdapter],
-        show_text: Callable[[str, str], TextSink],
-        seconds: float,
-        terminals: Terminals,
-    ) -> None:
-        self._workbench = workbench
-        self._workshop = workshop
-        self._changes = changes
-        self._proposals = Proposals(folder / "proposals")
-        self._folder = folder
-        self._metered = metered
-        self._show_text = show_text
-        self._seconds = seconds
-        self._terminals = terminals
+    workbench: Workbench
+    workshop: Workshop
+    changes: FileChanges
+    folder: Path
+    metered: Callable[[Grant], LLMAdapter]
+    show_text: Callable[[str, str], TextSink]
+    seconds: float
+    terminals: Terminals
+
+    @property
+    def _proposals(self) -> Proposals:
+        return Proposals(self.folder / "proposals")
 
     def tools(self) -> Sequence[FunctionTool]:
         """All three. Removes what an earlier daemon left; blocking."""
-        copies = self._folder / "copies"
+        copies = self.folder / "copies"
         clear(copies)
         interactive = interactive_tool(
-            self._workbench, self._workshop, self._proposals, copies, self._metered, self._terminals
+            self.workbench, self.workshop, self._proposals, copies, self.metered, self.terminals
         )
         return self._aider(), interactive, self._apply()
 
@@ -129,13 +123,13 @@ class Editor:
             followed_by="apply_changes",
             source_code=SOURCE_CODE,
             request_argument="task",
-            timeout_seconds=Order(Path(), "", Chosen(()), (), self._seconds).whole_seconds + APPLY_SECONDS,
+            timeout_seconds=Order(Path(), "", Chosen(()), (), self.seconds).whole_seconds + APPLY_SECONDS,
             private=True,
             asks_model=True,
         )
         async def aider(arguments: AiderArguments, context: ToolContext) -> ToolOutput[Proposed]:
             """Changes source code in a private copy and tests it; apply_changes brings the result to the working folder."""
-            threads = self._workshop.threads
+            threads = self.workshop.threads
             made = await threads.run(
                 lambda _stopped: self._proposals.made_by(call_key(arguments, context), context.uid)
             )
@@ -150,16 +144,16 @@ class Editor:
 
     async def _made(self, arguments: AiderArguments, context: ToolContext) -> Proposal:
         grant = context.grant or Grant(ASKING_TOOL_STEP)
-        show = self._show_text(context.run_id, context.step_id) if context.run_id else _ignore
-        threads = self._workshop.threads
-        copies, hidden = self._folder / "copies", self._workbench.hidden
-        async with private_copy(self._workshop, copies, hidden, context) as copy:
+        show = self.show_text(context.run_id, context.step_id) if context.run_id else _ignore
+        threads = self.workshop.threads
+        copies, hidden = self.folder / "copies", self.workbench.hidden
+        async with private_copy(self.workshop, copies, hidden, context) as copy:
             files = chosen(copy, arguments)
             test = tuple(arguments.test)
             if not test and await self._usual_program(context):  # else the policy was asked about none
                 test = usual_test(copy.before)
-            order = Order(copy.folder, arguments.task, files, test, self._seconds, not arguments.test)
-            done, relay = await self._workbench.work(order, self._metered(grant), show)
+            order = Order(copy.folder, arguments.task, files, test, self.seconds, not arguments.test)
+            done, relay = await self.workbench.work(order, self.metered(grant), show)
             refusals = relay.refusals
             found, left_out = await threads.run(lambda _stopped: copy.changes(done.changed))
             note = notes_of(left_out, refusals, stopped=done.aider.stopped)
@@ -184,10 +178,10 @@ class Editor:
         return proposal
 
     async def _usual_program(self, context: ToolContext) -> tuple[str, ...]:
-        return await self._workshop.threads.run(lambda _stopped: usual_program(context.workspace))
+        return await self.workshop.threads.run(lambda _stopped: usual_program(context.workspace))
 
     def _apply(self) -> FunctionTool:
-        changes, threads = self._changes, self._workshop.threads
+        changes, threads = self.changes, self.workshop.threads
 
         async def found(arguments: ApplyArguments, context: ToolContext) -> Proposal:
             proposal = await threads.run(
@@ -259,8 +253,8 @@ class Editor:
 
     async def _content(self, one: FileProposal, context: ToolContext) -> bytes | None:
         """What the file has now. ToolError (reason FILE_CHANGED) if it is not what the proposal was made from."""
-        files = self._workshop.files
-        state = await self._workshop.threads.run(lambda _stopped: files.state(one.path, context.workspace))
+        files = self.workshop.files
+        state = await self.workshop.threads.run(lambda _stopped: files.state(one.path, context.workspace))
         if (NO_FILE if state is None else state.identity) != one.before:
             raise _changed(one.path)
         return None if state is None else state.content

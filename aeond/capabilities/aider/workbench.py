@@ -86,17 +86,15 @@ class Order:
         return self.seconds + 2 * MAX_TEST_SECONDS + GRACE_SECONDS
 
 
+@frozen
 class Workbench:
     """Runs Aider of one environment. Nothing of the machine is visible to it but the programs, the environment and the
     folder, without the `hidden` files; it has no network but the loopback of its sandbox."""
 
-    def __init__(
-        self, environment: Path, hidden: Sequence[Path], groups: GroupHome | None, memory_bytes: int
-    ) -> None:
-        self._environment = environment
-        self.hidden = hidden
-        self._groups = groups
-        self._memory_bytes = memory_bytes
+    environment: Path
+    hidden: Sequence[Path]
+    groups: GroupHome | None
+    memory_bytes: int
 
     async def work(self, order: Order, llm: LLMAdapter, show: TextSink) -> tuple[Done, Relay]:
         """The outcome, and what the model answered or refused. ToolError (reason SANDBOX_UNAVAILABLE, SANDBOX_ENDED,
@@ -123,13 +121,13 @@ class Workbench:
         program = ServerProgram(
             command=command,
             environment={},
-            readable=(str(self._environment),),
+            readable=(str(self.environment),),
             writable=(str(order.folder),),
             loopback=True,
             terminals=command == SESSION,
-            memory_bytes=self._memory_bytes,
+            memory_bytes=self.memory_bytes,
         )
-        async with server_process(program, self.hidden, self._groups) as (ours, last_words):
+        async with server_process(program, self.hidden, self.groups) as (ours, last_words):
             reader, writer = await asyncio.open_unix_connection(sock=ours, limit=MAX_LINE_BYTES)
             try:
                 with anyio.fail_after(order.whole_seconds):
@@ -147,7 +145,7 @@ class Workbench:
     def _fields(self, order: Order, llm: LLMAdapter) -> Mapping[str, object]:
         return {
             "folder": str(order.folder),
-            "python": str(self._environment / "bin" / "python"),
+            "python": str(self.environment / "bin" / "python"),
             "task": order.task,
             "files": order.chosen.files,
             "read": order.chosen.read,

@@ -23,6 +23,7 @@ from mcp_types import JSONRPCError, JSONRPCNotification, JSONRPCRequest, JSONRPC
 from mcp_types.jsonrpc import jsonrpc_message_adapter
 
 from aeond.errors import ToolError
+from aeond.frozen import frozen
 from aeond.ports import Clock
 
 MAX_MESSAGE_BYTES: Final = 4 << 20
@@ -110,47 +111,41 @@ async def socket_wire(
         writer.transport.abort()
 
 
+@frozen
 class _Lines:
-    def __init__(
-        self,
-        reader: asyncio.StreamReader,
-        writer: asyncio.StreamWriter,
-        abandoned: AbandonedRequests,
-        fail: Callable[[str], None],
-    ) -> None:
-        self._reader = reader
-        self._writer = writer
-        self._abandoned = abandoned
-        self._fail = fail
+    reader: asyncio.StreamReader
+    writer: asyncio.StreamWriter
+    abandoned: AbandonedRequests
+    fail: Callable[[str], None]
 
     async def receive(self, to_session: MemoryObjectSendStream[SessionMessage | Exception]) -> None:
         try:
             async with to_session:
-                while line := await self._reader.readline():
+                while line := await self.reader.readline():
                     message = _parsed(line)
                     if message is None:  # servers print other things, too
                         continue
-                    if self._abandoned.shows_disobedience(message):
-                        self._fail(f"it continued a cancelled call for more than {OBEY_SECONDS:g} seconds")
+                    if self.abandoned.shows_disobedience(message):
+                        self.fail(f"it continued a cancelled call for more than {OBEY_SECONDS:g} seconds")
                         return
                     await to_session.send(SessionMessage(message))
         except ValueError:
-            self._fail(f"it sent a message of more than {MAX_MESSAGE_BYTES >> 20} MiB")
+            self.fail(f"it sent a message of more than {MAX_MESSAGE_BYTES >> 20} MiB")
         except (OSError, anyio.BrokenResourceError, anyio.ClosedResourceError):
             pass  # its last words say more
         finally:
-            self._fail("")
+            self.fail("")
 
     async def send(self, from_session: MemoryObjectReceiveStream[SessionMessage]) -> None:
         try:
             async for one in from_session:
-                self._abandoned.sent(one.message)
-                self._writer.write(
+                self.abandoned.sent(one.message)
+                self.writer.write(
                     one.message.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n"
                 )
-                await self._writer.drain()
+                await self.writer.drain()
         except OSError:
-            self._fail("")
+            self.fail("")
 
 
 def _parsed(line: bytes) -> Message | None:

@@ -3,7 +3,7 @@
 import inspect
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from copy import copy
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Final, Protocol, Self, TypeVar, get_args, get_origin, get_type_hints
 
 from pydantic import BaseModel, ValidationError
@@ -49,6 +49,7 @@ View = Callable[[JsonObject, ToolContext, str], Awaitable[CompositionView | None
 _THREADS_PER_TOOL: Final = 4
 
 
+@dataclass(eq=False, slots=True)
 class FunctionTool:
     """A Tool around a function; made by `tool`. `call` runs the function on a validated model.
 
@@ -56,76 +57,60 @@ class FunctionTool:
     the loader of a tool file.
     """
 
-    def __init__(
-        self,
-        spec: ToolSpec,
-        arguments: type[BaseModel],
-        call: Callable[[Any, ToolContext], Awaitable[object]],
-        probe: Probe[Any, Any] | None,
-        at_once: bool,
-        propose: Mapping[str, Propose],
-        preview: Preview[Any] | None = None,
-        report: Report | None = None,
-        view: View | None = None,
-    ) -> None:
-        self.at_once = at_once
-        self.tool_code = ToolCode()
-        self._spec = spec
-        self._arguments = arguments
-        self._call = call
-        self._probe = probe
-        self._propose = propose
-        self._preview = preview
-        self._report = report
-        self._view = view
-
-    @property
-    def spec(self) -> ToolSpec:
-        return self._spec
+    spec: ToolSpec
+    arguments: type[BaseModel]
+    call: Callable[[Any, ToolContext], Awaitable[object]]
+    probe: Probe[Any, Any] | None
+    at_once: bool
+    propose: Mapping[str, Propose]
+    look_ahead: Preview[Any] | None = None
+    report: Report | None = None
+    view: View | None = None
+    tool_code: ToolCode = field(init=False, default=ToolCode())
 
     def offering(self, offered: bool) -> Self:
         """The same tool, listed to models or only available to plans that name it."""
         other = copy(self)
-        other._spec = replace(self._spec, offered=offered)  # noqa: SLF001 - the same class
+        other.spec = replace(self.spec, offered=offered)
         return other
 
     async def execute(self, arguments: JsonObject, context: ToolContext) -> JsonValue | ToolOutput[JsonValue]:
         """What the function returns, as JSON. Raises InvalidInputError (ARGUMENTS_INVALID) where the
         model is stricter than its schema, and whatever the function raises."""
-        return _as_json(await self._call(self._read(arguments), context))
+        return _as_json(await self.call(self._read(arguments), context))
 
     async def reconcile(
         self, arguments: JsonObject, context: ToolContext
     ) -> JsonValue | ToolOutput[JsonValue] | None:
-        if self._probe is None:
+        if self.probe is None:
             return None
-        return _as_json(await self._probe(self._read(arguments), context))
+        return _as_json(await self.probe(self._read(arguments), context))
 
     async def candidates(
         self, argument: str, context: ToolContext, limit: int, near: str = ""
     ) -> Sequence[str]:
-        return await self._propose[argument](context, limit, near)
+        return await self.propose[argument](context, limit, near)
 
     async def composition_view(
         self, arguments: JsonObject, context: ToolContext, request: str
     ) -> CompositionView | None:
-        return await self._view(arguments, context, request) if self._view else None
+        return await self.view(arguments, context, request) if self.view else None
 
     async def preview(self, arguments: JsonObject, context: ToolContext) -> CallPreview:
-        return await self._preview(self._read(arguments), context) if self._preview else CallPreview()
+        return await self.look_ahead(self._read(arguments), context) if self.look_ahead else CallPreview()
 
     async def targets(self, arguments: JsonObject, context: ToolContext) -> tuple[Target, ...] | None:
-        return None if self._report is None else await self._report(self._read(arguments), context)
+        return None if self.report is None else await self.report(self._read(arguments), context)
 
     def _read(self, arguments: JsonObject) -> BaseModel:
         try:
-            return self._arguments.model_validate(arguments)
+            return self.arguments.model_validate(arguments)
         except ValidationError as error:
             problems = tuple(
                 Problem(part["type"], part["msg"], pointer(part["loc"]))
                 for part in error.errors(include_url=False, include_context=False, include_input=False)
             )
-            raise arguments_invalid(self._spec.name, problems) from error
+            raise arguments_invalid(self.spec.name, problems) from error
 
 
 def arguments_invalid(tool: str, problems: Sequence[Problem]) -> InvalidInputError:

@@ -1,7 +1,7 @@
 """Requests for approval: their content, and whether a call is covered by what was allowed."""
 
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import reduce
 from hashlib import sha256
 from pathlib import PurePosixPath
@@ -66,6 +66,7 @@ class _AskedCall:
         return call_digest(facts, self.decision.version)
 
 
+@dataclass(eq=False, slots=True, kw_only=True)
 class ApprovalRequests:
     """The Approver of runs: the journal alone says what was allowed.
 
@@ -73,33 +74,23 @@ class ApprovalRequests:
     no unknown argument. A step whose call is among those of an open request waits for the same one.
     """
 
-    def __init__(
-        self,
-        *,
-        folding: RunFolding,
-        policy: Policy,
-        inspector: CallInspector,
-        preview: Preview,
-        planned: PlannedCalls,
-        sources: Sources,
-        clock: Clock,
-        rules: ApprovalRules,
-    ) -> None:
-        self._folding = folding
-        self._policy = policy
-        self._inspector = inspector
-        self._preview = preview
-        self._planned = planned
-        self._sources = sources
-        self._clock = clock
-        self._rules = rules
-        self._one_by_one: WeakValueDictionary[str, anyio.Lock] = WeakValueDictionary()  # by run id
-        # by run: the newest request, which may not be in the journal yet, and the steps that have not joined it
-        self._newest: dict[str, tuple[ApprovalRequest, set[str]]] = {}
+    folding: RunFolding
+    policy: Policy
+    inspector: CallInspector
+    preview: Preview
+    planned: PlannedCalls
+    sources: Sources
+    clock: Clock
+    rules: ApprovalRules
+    _one_by_one: WeakValueDictionary[str, anyio.Lock] = field(
+        init=False, default_factory=WeakValueDictionary
+    )  # by run id
+    # by run: the newest request, which may not be in the journal yet, and the steps that have not joined it
+    _newest: dict[str, tuple[ApprovalRequest, set[str]]] = field(init=False, default_factory=dict)
 
     def adopt(self, rules: ApprovalRules) -> None:
         """Applies these rules to new requests."""
-        self._rules = rules
+        self.rules = rules
 
     def hear(self, events: Sequence[Event]) -> None:
         """Forgets the requests of runs that have ended."""
@@ -114,7 +105,7 @@ class ApprovalRequests:
         call = ToolCall(facts.tool, facts.arguments, context.call_id)
         asked = _AskedCall(context.step_id, call, facts, decision)
         async with self._one_by_one.setdefault(context.run_id, anyio.Lock()):
-            run = await self._folding.snapshot(context.run_id)
+            run = await self.folding.snapshot(context.run_id)
             if _granted(run, asked):
                 return None
             request = self._shared(run, asked)
@@ -141,7 +132,7 @@ class ApprovalRequests:
         hosts = [target.name for target in targets if target.kind is TargetKind.HOST]
         step = run.steps[first.step_id]
         previews = [
-            await self._preview(one.call, run.tool_context(one.step_id, one.call.call_id)) for one in asked
+            await self.preview(one.call, run.tool_context(one.step_id, one.call.call_id)) for one in asked
         ]
         digests = tuple(one.digest for one in asked)
         step_ids = tuple(one.step_id for one in asked)
@@ -156,33 +147,33 @@ class ApprovalRequests:
             kinds=tuple(dict.fromkeys(kind for one in asked for kind in self._kinds(one, asked))),
             folders=tuple(dict.fromkeys(str(PurePosixPath(name).parent) for name in files)),
             hosts=tuple(dict.fromkeys(hosts)),
-            requested_time=self._clock.time(),
-            expire_seconds=self._rules.expire_seconds,
+            requested_time=self.clock.time(),
+            expire_seconds=self.rules.expire_seconds,
             unattended=run.request.unattended,
         )
 
     def _kinds(self, one: _AskedCall, asked: Sequence[_AskedCall]) -> Iterator[str]:
         """The kinds of a call now, after it was made, and after all of the request were: what they read themselves was allowed
         with them, and must not end what was allowed."""
-        own = joined(one.facts.taint, self._sources(one.facts))
-        every = reduce(joined, (self._sources(other.facts) for other in asked), own)
+        own = joined(one.facts.taint, self.sources(one.facts))
+        every = reduce(joined, (self.sources(other.facts) for other in asked), own)
         for taint in (one.facts.taint, own, every):
             facts = replace(one.facts, taint=taint)
-            decision = self._policy.decide(facts)
+            decision = self.policy.decide(facts)
             if decision.verdict is Verdict.ASK:
                 yield replace(one, facts=facts, decision=decision).kind
 
     async def _more(self, run: RunSnapshot, first: _AskedCall) -> AsyncIterator[_AskedCall]:
         """The calls planned besides the first one that need approval too."""
         room, most = MAX_PLANNED_BYTES, MAX_CALLS - 1
-        for step_id, call in self._planned(run):
+        for step_id, call in self.planned(run):
             if step_id == first.step_id or most == 0:
                 continue
             try:
-                facts = await self._inspector.inspect(call, run.tool_context(step_id, call.call_id))
+                facts = await self.inspector.inspect(call, run.tool_context(step_id, call.call_id))
             except AeondError:
                 continue  # not possible as things are now: it is asked about when its step starts
-            decision = self._policy.decide(facts)
+            decision = self.policy.decide(facts)
             size = len(canonical_json(call.arguments))
             asked = _AskedCall(step_id, call, facts, decision)
             if decision.verdict is Verdict.ASK and size <= room and not _granted(run, asked):

@@ -14,11 +14,13 @@ from aeond.domain.runs.events import RunSuspended
 from aeond.domain.runs.run import Owner, RunRequest, RunState, SuspendReason
 from aeond.domain.tools import Workspace
 from aeond.errors import AeondError, InvalidInputError, RefusedError
+from aeond.frozen import frozen
 from aeond.ports import RunLoop
 from aeond.thread_rights import acting_as, can_act_for_others
 from aeond.user_rights import UserRights
 
 
+@frozen
 class Workspaces:
     """Checks whether a folder may be a workspace, and creates private workspaces.
 
@@ -32,20 +34,11 @@ class Workspaces:
     they may not.
     """
 
-    def __init__(
-        self,
-        *,
-        own: Path,
-        roots: Sequence[Path],
-        protected: Sequence[Path],
-        user_id: int,
-        acts_for_others: Callable[[], bool] = can_act_for_others,
-    ) -> None:
-        self._own = own
-        self._roots = tuple(roots)
-        self._protected = tuple(protected)
-        self._user_id = user_id
-        self._acts_for_others = acts_for_others
+    own: Path
+    roots: Sequence[Path]
+    protected: Sequence[Path]
+    user_id: int
+    acts_for_others: Callable[[], bool] = can_act_for_others
 
     async def bound(self, request: RunRequest, own_name: str) -> RunRequest:
         """The request with its workspace resolved for its owner, the identity of that folder, and the rights with which
@@ -65,7 +58,7 @@ class Workspaces:
         InvalidInputError (field `workspace`) if it is not a folder, RefusedError if it is not allowed.
         """
         if not folder:
-            own = anyio.Path(self._own / own_name)
+            own = anyio.Path(self.own / own_name)
             await own.mkdir(mode=0o700, parents=True, exist_ok=True)
             return await anyio.to_thread.run_sync(_bound, Path(own), None)
         rights = self._rights_for(owner)
@@ -112,21 +105,21 @@ class Workspaces:
 
     def is_own(self, folder: str) -> bool:
         """Whether it is a private folder of the daemon's."""
-        return not folder or Path(folder).is_relative_to(self._own)
+        return not folder or Path(folder).is_relative_to(self.own)
 
     async def remove_own(self, own_name: str) -> None:
         """Removes the private folder of this name with everything in it, if there is one and as far as possible."""
         if own_name.strip(".") and "/" not in own_name:
-            await anyio.to_thread.run_sync(partial(shutil.rmtree, self._own / own_name, ignore_errors=True))
+            await anyio.to_thread.run_sync(partial(shutil.rmtree, self.own / own_name, ignore_errors=True))
 
     def _rights_for(self, owner: Owner) -> UserRights | None:
         """The rights with which a folder is used for this owner; None for those of the daemon."""
-        if owner.uid in (self._user_id, 0):
+        if owner.uid in (self.user_id, 0):
             return None
-        if owner.rights is not None and owner.rights.uid == owner.uid and self._acts_for_others():
+        if owner.rights is not None and owner.rights.uid == owner.uid and self.acts_for_others():
             return owner.rights
         raise RefusedError(
-            f"the daemon runs as user {self._user_id} and cannot use a folder with the rights of user {owner.uid}:"
+            f"the daemon runs as user {self.user_id} and cannot use a folder with the rights of user {owner.uid}:"
             " start a daemon of your own with systemctl --user start aeond, or leave the workspace empty for a"
             " private one",
             reason="WORKSPACE_NOT_YOURS",
@@ -134,14 +127,14 @@ class Workspaces:
         )
 
     def _check_allowed(self, folder: Path) -> None:
-        if any(folder == place or folder.is_relative_to(place) for place in self._protected):
+        if any(folder == place or folder.is_relative_to(place) for place in self.protected):
             raise RefusedError(
                 f"{folder} contains the daemon's own files: choose another workspace",
                 reason="WORKSPACE_PROTECTED",
                 field="workspace",
             )
-        if not any(folder.is_relative_to(root) for root in self._roots):
-            allowed = ", ".join(str(root) for root in self._roots)
+        if not any(folder.is_relative_to(root) for root in self.roots):
+            allowed = ", ".join(str(root) for root in self.roots)
             raise RefusedError(
                 f"{folder} is outside the allowed workspaces: choose a folder below {allowed}",
                 reason="WORKSPACE_NOT_ALLOWED",

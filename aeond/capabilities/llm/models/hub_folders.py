@@ -13,6 +13,7 @@ from aeond.capabilities.llm.models.catalogue import HubFile, HubFolder
 from aeond.capabilities.llm.models.hub import Hub, HubMetadata, size_of
 from aeond.capabilities.llm.models.locking import locked
 from aeond.errors import LLMError
+from aeond.frozen import frozen
 
 Report = Callable[[str, float], None]
 
@@ -23,21 +24,19 @@ CHUNK_BYTES: Final = 1 << 20
 logger = logging.getLogger(__name__)
 
 
+@frozen
 class HubFolders:
     """Repositories below `folder`, each named by its commit. A folder has its name only after every file in it was
     verified against the hub's metadata."""
 
-    def __init__(
-        self, folder: Path, own_folders: Sequence[Path], hub: Hub, free_bytes: Callable[[Path], int]
-    ) -> None:
-        self._folder = folder
-        self._own_folders = own_folders
-        self._hub = hub
-        self._free_bytes = free_bytes
+    folder: Path
+    own_folders: Sequence[Path]
+    hub: Hub
+    free_bytes: Callable[[Path], int]
 
     def find(self, wanted: HubFolder) -> Path | None:
         """The complete folder, None while it was not downloaded."""
-        places = [_path(folder, wanted) for folder in (self._folder, *self._own_folders)]
+        places = [_path(folder, wanted) for folder in (self.folder, *self.own_folders)]
         return next((place for place in places if place.is_dir()), None)
 
     async def fetch(self, wanted: HubFolder, on_progress: Report) -> Path:
@@ -47,13 +46,13 @@ class HubFolders:
         """
         if (found := self.find(wanted)) is not None:
             return found
-        kept = _path(self._folder, wanted)
+        kept = _path(self.folder, wanted)
         kept.parent.mkdir(parents=True, exist_ok=True)
         async with locked(kept.parent / f".{kept.name}.lock"):
             if not kept.is_dir():
                 partial = kept.parent / f".{kept.name}.part"
                 partial.mkdir(mode=0o700, exist_ok=True)
-                files = _needed(wanted, await self._hub.listing(wanted.repository, wanted.revision))
+                files = _needed(wanted, await self.hub.listing(wanted.repository, wanted.revision))
                 self._check_room(files, partial)
                 logger.info("downloading the repository %s", wanted.repository)
                 await self._download(wanted, files, partial, on_progress)
@@ -68,7 +67,7 @@ class HubFolders:
         for name, meta in sorted(files.items()):
             target = partial / name
             if not await _is_intact(target, meta):
-                await self._hub.get(
+                await self.hub.get(
                     HubFile(wanted.repository, name, wanted.revision),
                     target,
                     meta.size_bytes,
@@ -87,10 +86,10 @@ class HubFolders:
         needed = sum(
             meta.size_bytes - min(size_of(partial / name), meta.size_bytes) for name, meta in files.items()
         )
-        free = self._free_bytes(self._folder)
+        free = self.free_bytes(self.folder)
         if free < needed:
             raise LLMError(
-                f"The model does not fit into {self._folder}: it needs {needed / 1e6:.0f} MB and {free / 1e6:.0f} "
+                f"The model does not fit into {self.folder}: it needs {needed / 1e6:.0f} MB and {free / 1e6:.0f} "
                 "MB are free. Free some space and load it again; the part that is there is kept.",
                 reason="DISK_FULL",
             )

@@ -1,6 +1,7 @@
 """A tool that a client executes."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from aeond.capabilities.tools.served.client_stream import ClientCalls, ClientStream
 from aeond.domain.tools import CLIENT_LEFT, ToolCall, ToolContext, ToolOutput, ToolSpec
@@ -10,6 +11,7 @@ from aeond.ports import ToolAnswer
 from aeond.ports.serving import CallStarted
 
 
+@dataclass(eq=False, slots=True)
 class ClientTool:
     """Sends each call to the stream that serves the tool, once, and waits for the result.
 
@@ -17,45 +19,34 @@ class ClientTool:
     call that was sent can still be delivered.
     """
 
-    def __init__(
-        self,
-        spec: ToolSpec,
-        calls: ClientCalls,
-        stream: Callable[[], ClientStream | None],
-        grace_seconds: float,
-    ) -> None:
-        self._spec = spec
-        self._calls = calls
-        self._stream = stream
-        self._grace_seconds = grace_seconds
-
-    @property
-    def spec(self) -> ToolSpec:
-        return self._spec
+    spec: ToolSpec
+    calls: ClientCalls
+    stream: Callable[[], ClientStream | None]
+    grace_seconds: float
 
     @property
     def in_flight(self) -> int:
-        return len(self._calls)
+        return len(self.calls)
 
     async def execute(self, arguments: JsonObject, context: ToolContext) -> ToolAnswer:
         """What the client returns. ToolError with the client's error and reason if it reports a failure; reason
         CLIENT_AWAY if no client took the call, CLIENT_LEFT if one did and did not come back in time."""
         message = CallStarted(
-            ToolCall(self._spec.name, arguments, context.call_id),
+            ToolCall(self.spec.name, arguments, context.call_id),
             context.run_id,
             context.step_id,
-            self._spec.timeout_seconds,
+            self.spec.timeout_seconds,
         )
-        stream = self._stream()
+        stream = self.stream()
         if stream is None:
-            raise _left(self._spec.name, sent=False)
-        call = self._calls.begin(message, stream)
+            raise _left(self.spec.name, sent=False)
+        call = self.calls.begin(message, stream)
         try:
-            result = await call.wait(self._grace_seconds)
+            result = await call.wait(self.grace_seconds)
         finally:
-            self._calls.forget(call)
+            self.calls.forget(call)
         if result is None:
-            raise _left(self._spec.name, sent=call.sent)
+            raise _left(self.spec.name, sent=call.sent)
         if not result.success:
             for effect in result.effects:
                 context.record(effect)

@@ -25,6 +25,18 @@ class BackgroundTasks:
         await self._tasks.__aexit__(None, None, None)
 
 
+class Changes:
+    """Wakes all who wait for a change of something: `next` is the event of the next one. Who looks first and waits in another
+    task takes it before looking, so that no change in between is missed."""
+
+    def __init__(self) -> None:
+        self.next = anyio.Event()
+
+    def notify(self) -> None:
+        self.next.set()
+        self.next = anyio.Event()
+
+
 async def first_of(*waits: Callable[[], Awaitable[object]]) -> None:
     """Returns when the first of these returns; the others are cancelled."""
     async with anyio.create_task_group() as tasks:

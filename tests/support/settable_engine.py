@@ -20,7 +20,7 @@ class SettableEngine(ScriptedEngine):
     @state.setter
     def state(self, state: EngineSnapshot) -> None:
         self._state = state
-        self._notify()
+        self._changes.notify()
 
     def snapshot(self) -> EngineSnapshot:
         return self.state

@@ -6,7 +6,7 @@ from typing import Self
 import anyio
 import pytest
 
-from aeond.concurrency import BackgroundTasks, closing, connection_boundary, first_of
+from aeond.concurrency import BackgroundTasks, Changes, closing, connection_boundary, first_of
 
 
 class Ticking(BackgroundTasks):
@@ -37,6 +37,25 @@ async def test_tasks_end_with_the_block_and_its_error_stays_itself() -> None:
             await ticking.begun.wait()
             raise ValueError("the block's own")
     assert ticking.ended
+
+
+async def test_a_change_wakes_all_who_wait_and_none_who_wait_later() -> None:
+    """Each waits for the next change: those who wait already continue, and who comes afterwards waits."""
+    changes, woken = Changes(), list[int]()
+
+    async def wait(number: int) -> None:
+        await changes.next.wait()
+        woken.append(number)
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(wait, 1)
+        tasks.start_soon(wait, 2)
+        await anyio.wait_all_tasks_blocked()
+        changes.notify()
+        tasks.start_soon(wait, 3)
+        await anyio.wait_all_tasks_blocked()
+        assert sorted(woken) == [1, 2]
+        tasks.cancel_scope.cancel()
 
 
 async def test_the_first_of_several_waits_ends_all_of_them() -> None:

@@ -28,7 +28,7 @@ from aeond.capabilities.llm.engine.watchdog import Watchdog
 from aeond.capabilities.llm.http.client import OpenAIClient
 from aeond.capabilities.llm.http.endpoints import UnixSocket
 from aeond.capabilities.llm.models.catalogue import Catalogue, CatalogueEntry
-from aeond.concurrency import BackgroundTasks
+from aeond.concurrency import BackgroundTasks, Changes
 from aeond.domain.llm import EngineMetrics, EngineSnapshot, EngineState, ModelInfo
 from aeond.errors import LLMError, LLMGoneError, OverloadedError, RefusedError
 from aeond.ports import Clock
@@ -67,7 +67,7 @@ class EngineSupervisor(BackgroundTasks, Generic[R]):
         self._program = program
         self._start = start
         self._snapshot = EngineSnapshot(EngineState.COLD)
-        self._changed = anyio.Event()
+        self._changes = Changes()
         self._wanted: CatalogueEntry | None = None
         self._last_model = catalogue.default
         self._life = anyio.CancelScope()
@@ -120,7 +120,7 @@ class EngineSupervisor(BackgroundTasks, Generic[R]):
 
     async def changed(self, seen: EngineSnapshot) -> EngineSnapshot:
         while self._snapshot.resembles(seen):
-            await self._changed.wait()
+            await self._changes.next.wait()
         return self._snapshot
 
     async def ready(self) -> None:
@@ -141,10 +141,10 @@ class EngineSupervisor(BackgroundTasks, Generic[R]):
         self._failure = None
         self._wanted = None
         self._life.cancel()
-        self._wake()
+        self._changes.notify()
         life = self._lives
         while self._alive and self._lives == life:
-            await self._changed.wait()
+            await self._changes.next.wait()
         if self._wanted is None:
             self._show(EngineState.COLD)
 
@@ -233,7 +233,7 @@ class EngineSupervisor(BackgroundTasks, Generic[R]):
                 self._failure = None
             if self._wanted is None:
                 self._want(self._catalogue.get(self._last_model))
-            await self._changed.wait()
+            await self._changes.next.wait()
         return self._resident
 
     def _want(self, entry: CatalogueEntry) -> None:
@@ -250,7 +250,7 @@ class EngineSupervisor(BackgroundTasks, Generic[R]):
             if entry is None:
                 if self._failure is None and self._snapshot.state is not EngineState.COLD:
                     self._show(EngineState.COLD)
-                await self._changed.wait()
+                await self._changes.next.wait()
                 continue
             self._lives += 1
             self._alive = True
@@ -264,7 +264,7 @@ class EngineSupervisor(BackgroundTasks, Generic[R]):
                         entry, LLMError(f"The engine cannot be started: {error}.", reason="ENGINE_DEAD")
                     )
             self._alive = False
-            self._wake()
+            self._changes.notify()
 
     def _give_up(self, entry: CatalogueEntry, failure: LLMError) -> None:
         """Requests fail with this error until `rest_seconds` have passed or a model is loaded."""
@@ -388,12 +388,8 @@ class EngineSupervisor(BackgroundTasks, Generic[R]):
         self._snapshot = replace(
             self._snapshot, state=state, model=model, activity=activity, progress=progress, error=error
         )
-        self._wake()
+        self._changes.notify()
 
     @property
     def _socket(self) -> Path:
         return self._folder / "engine.sock"
-
-    def _wake(self) -> None:
-        self._changed.set()
-        self._changed = anyio.Event()

@@ -24,7 +24,7 @@ from aeond.capabilities.llm.http.client import OpenAIClient
 from aeond.capabilities.llm.http.endpoints import Endpoint
 from aeond.capabilities.llm.http.responses import parse_object
 from aeond.capabilities.llm.http.tool_probe import calls_tools
-from aeond.concurrency import BackgroundTasks
+from aeond.concurrency import BackgroundTasks, Changes
 from aeond.domain.llm import EngineMetrics, EngineSnapshot, EngineState, ModelInfo
 from aeond.errors import AeondError, LLMError, LLMGoneError, NotFoundError, OverloadedError
 from aeond.frozen import frozen
@@ -83,7 +83,7 @@ class RemoteEngine(BackgroundTasks):
         self._model = settings.model
         self._seen: RemoteModel | None = None
         self._snapshot = EngineSnapshot(EngineState.COLD)
-        self._changed = anyio.Event()
+        self._changes = Changes()
         self._looking = anyio.Lock()
         self._requests = 0
         self.measurements = Measurements(clock)
@@ -116,7 +116,7 @@ class RemoteEngine(BackgroundTasks):
 
     async def changed(self, seen: EngineSnapshot) -> EngineSnapshot:
         while self._snapshot.resembles(seen):
-            await self._changed.wait()
+            await self._changes.next.wait()
         return self._snapshot
 
     async def load(self, model: str) -> None:
@@ -210,7 +210,7 @@ class RemoteEngine(BackgroundTasks):
                 await self._look_quietly()
             else:
                 pause = FIRST_PAUSE_SECONDS
-                await self._changed.wait()
+                await self._changes.next.wait()
 
     async def _look_quietly(self) -> None:
         with contextlib.suppress(LLMError, OverloadedError):  # the snapshot tells
@@ -313,8 +313,7 @@ class RemoteEngine(BackgroundTasks):
         self._snapshot = replace(
             self._snapshot, state=state, model=model, activity=activity, error=error, progress=0.0
         )
-        self._changed.set()
-        self._changed = anyio.Event()
+        self._changes.notify()
 
 
 def _context_of(entry: Mapping[str, Any]) -> int:

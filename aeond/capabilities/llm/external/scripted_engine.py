@@ -3,11 +3,10 @@
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 
-import anyio
 from anyio.lowlevel import checkpoint
 
 from aeond.capabilities.llm.adapters.scripted import ScriptedLLM
-from aeond.concurrency import first_of
+from aeond.concurrency import Changes, first_of
 from aeond.domain.llm import EngineMetrics, EngineSnapshot, EngineState, ModelInfo
 from aeond.errors import NotFoundError
 from aeond.ports import Clock
@@ -26,7 +25,7 @@ class ScriptedEngine:
         self._model = adapter.script.model
         self._up_time: float | None = 0.0  # when it is ready, or was; None: it is not to be
         self._asleep = False
-        self._changed = anyio.Event()
+        self._changes = Changes()
         self.life: list[str] = []
 
     def snapshot(self) -> EngineSnapshot:
@@ -41,7 +40,7 @@ class ScriptedEngine:
 
     async def changed(self, seen: EngineSnapshot) -> EngineSnapshot:
         while (snapshot := self.snapshot()).resembles(seen):
-            waits: list[Callable[[], Awaitable[object]]] = [self._changed.wait]
+            waits: list[Callable[[], Awaitable[object]]] = [self._changes.next.wait]
             if self._up_time is not None and snapshot.state is EngineState.STARTING:
                 waits.append(partial(self._clock.sleep_until, self._up_time))
             await first_of(*waits)
@@ -107,18 +106,14 @@ class ScriptedEngine:
         self._model, self._asleep = model, False
         self._adapter.resident = ""
         self._up_time = self._clock.monotonic() + self._adapter.script.load_seconds
-        self._notify()
+        self._changes.notify()
 
     def _stop(self, how: str, *, asleep: bool) -> None:
         if self._up_time is not None or self._asleep:
             self.life.append(how)
         self._up_time, self._asleep = None, asleep
         self._adapter.resident = ""
-        self._notify()
-
-    def _notify(self) -> None:
-        self._changed.set()
-        self._changed = anyio.Event()
+        self._changes.notify()
 
     async def metrics(self) -> EngineMetrics | None:
         """Nothing is measured: answers come without waiting."""

@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 
 import anyio
 
+from aeond.concurrency import Changes
 from aeond.errors import OverloadedError
 from aeond.frozen import frozen
 from aeond.ports import Clock
@@ -60,7 +61,7 @@ class ModelScheduler:
         self._asides: set[anyio.CancelScope] = set()
         self._closed = False
         self._alone = anyio.Lock()
-        self._changed = anyio.Event()
+        self._changes = Changes()
 
     @property
     def holder(self) -> str:
@@ -142,7 +143,7 @@ class ModelScheduler:
             try:
                 with anyio.move_on_after(patience_seconds):
                     while self._at_work or self._asides:
-                        await self._changed.wait()
+                        await self._changes.next.wait()
                 yield not self._at_work
             finally:
                 self._closed = False
@@ -156,7 +157,7 @@ class ModelScheduler:
     async def keep(self) -> None:
         """Passes turns on when their time has come."""
         while True:
-            changed = self._changed
+            changed = self._changes.next
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(self._admit_later)
                 await changed.wait()
@@ -206,8 +207,7 @@ class ModelScheduler:
                 self._waiting.remove(waiter)
                 self._at_work += 1
                 waiter.entered.set()
-        self._changed.set()
-        self._changed = anyio.Event()
+        self._changes.notify()
 
     def _pass_to(self, model: str) -> None:
         if self._asides:

@@ -16,7 +16,7 @@ import anyio
 
 from aeond.capabilities.llm.adapters.requests import out_of_time
 from aeond.capabilities.llm.sharing.model_scheduler import ModelScheduler
-from aeond.concurrency import BackgroundTasks, closing, first_of
+from aeond.concurrency import BackgroundTasks, Changes, closing, first_of
 from aeond.domain.llm import EngineMetrics, EngineSnapshot, EngineState, ModelInfo
 from aeond.errors import LLMError, NotFoundError, OverloadedError, WrongStateError
 from aeond.frozen import frozen
@@ -83,7 +83,7 @@ class SharedEngine(BackgroundTasks):
         self._failures: dict[str, tuple[LLMError, float]] = {}
         self._last_used = 0.0
         self._loading = anyio.CancelScope()
-        self._changed = anyio.Event()
+        self._changes = Changes()
 
     async def __aenter__(self) -> Self:
         self._last_used = self._clock.monotonic()
@@ -102,7 +102,7 @@ class SharedEngine(BackgroundTasks):
     def adopt(self, manners: IdlePolicy) -> None:
         """Rests by these from now on."""
         self._manners = manners
-        self._notify()
+        self._changes.notify()
 
     # ------------------------------------------------------------------ the Engine port
 
@@ -248,14 +248,14 @@ class SharedEngine(BackgroundTasks):
         if up and name == self._resident and _key(name) == self._turns.holder:
             return
         self._coming = "" if up and name == self._resident else name
-        self._notify()
+        self._changes.notify()
         self._loading = anyio.CancelScope()
         self._tasks.start_soon(self._load, name, self._loading)
 
     def _stop_loading(self) -> None:
         self._loading.cancel()
         self._coming = ""
-        self._notify()
+        self._changes.notify()
 
     async def _load(self, name: str, loading: anyio.CancelScope) -> None:
         with loading:
@@ -267,7 +267,7 @@ class SharedEngine(BackgroundTasks):
             except (LLMError, OverloadedError) as error:
                 logger.warning("the model %s is not loaded: %s", name, error.message)
             self._coming = ""
-            self._notify()
+            self._changes.notify()
 
     # ------------------------------------------------------------------ resting
 
@@ -292,11 +292,7 @@ class SharedEngine(BackgroundTasks):
         await first_of(self._any_change, *alarms)
 
     async def _any_change(self) -> None:
-        await first_of(self._changed.wait, partial(self._engine.changed, self._engine.snapshot()))
-
-    def _notify(self) -> None:
-        self._changed.set()
-        self._changed = anyio.Event()
+        await first_of(self._changes.next.wait, partial(self._engine.changed, self._engine.snapshot()))
 
     async def _look(self) -> None:
         state, manners = self._engine.snapshot().state, self._manners

@@ -20,7 +20,7 @@ from aeond.capabilities.llm.adapters.dialects import VllmDialect
 from aeond.capabilities.llm.adapters.measurements import Measurements
 from aeond.capabilities.llm.adapters.vllm import VllmSessions
 from aeond.capabilities.llm.vllm.engine import VllmResident
-from aeond.concurrency import first_of
+from aeond.concurrency import Changes, first_of
 from aeond.domain.llm import EngineSnapshot, EngineState, ModelInfo
 from aeond.errors import InvalidInputError, LLMError
 from aeond.frozen import frozen
@@ -94,7 +94,7 @@ class AdaptedEngine:
         self._activating = anyio.Lock()
         self._life: VllmResident | None = None
         self._loaded: set[str] = set()  # into that life
-        self._changed = anyio.Event()
+        self._changes = Changes()
         self.mark_dead, self.metrics = engine.mark_dead, engine.metrics
         self.unload, self.sleep, self.wake = engine.unload, engine.sleep, engine.wake
 
@@ -143,7 +143,7 @@ class AdaptedEngine:
 
     async def changed(self, seen: EngineSnapshot) -> EngineSnapshot:
         while (snapshot := self.snapshot()).resembles(seen):
-            await first_of(self._changed.wait, partial(self._engine.changed, self._engine.snapshot()))
+            await first_of(self._changes.next.wait, partial(self._engine.changed, self._engine.snapshot()))
         return snapshot
 
     async def ready(self) -> None:
@@ -159,8 +159,7 @@ class AdaptedEngine:
             adapter.rank()
             await self._engine.load(adapter.base)
         self._active = adapter
-        self._changed.set()
-        self._changed = anyio.Event()
+        self._changes.notify()
 
     async def list_models(self) -> Sequence[ModelInfo]:
         engine = self.snapshot()

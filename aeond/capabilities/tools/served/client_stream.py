@@ -5,6 +5,7 @@ from typing import Final
 
 import anyio
 
+from aeond.concurrency import Changes
 from aeond.domain.tools import ToolResult
 from aeond.errors import OverloadedError, ToolError
 from aeond.ports.serving import CallCancelled, CallStarted, OfferAccepted
@@ -60,12 +61,8 @@ class ClientCall:
         self.stream = stream
         self.sent = False
         self.result: ToolResult | None = None
-        self._changed = anyio.Event()
+        self.changes = Changes()
         stream.send(self)
-
-    def notify(self) -> None:
-        self._changed.set()
-        self._changed = anyio.Event()
 
     async def wait(self, grace_seconds: float) -> ToolResult | None:
         """The result; None if the client has left and has not come back within the grace time."""
@@ -82,7 +79,7 @@ class ClientCall:
     async def _settled(self, away: bool) -> None:
         """Returns once there is a result, or the client has left or come back."""
         while self.result is None and self.stream.closed is away and not self.stream.ended:
-            await self._changed.wait()
+            await self.changes.next.wait()
 
 
 class ClientCalls:
@@ -117,7 +114,7 @@ class ClientCalls:
         call = self._calls.get(call_id)
         if call is not None and call.sent and call.result is None:
             call.result = result
-            call.notify()
+            call.changes.notify()
 
     def move(self, tool: str, stream: ClientStream) -> None:
         """Moves the calls of a tool to the stream with which its client came back."""
@@ -126,13 +123,13 @@ class ClientCalls:
                 call.stream = stream
                 if not call.sent:
                     stream.send(call)
-                call.notify()
+                call.changes.notify()
 
     def notify(self, stream: ClientStream) -> None:
         """Wakes the calls of a stream that was closed."""
         for call in self._calls.values():
             if call.stream is stream:
-                call.notify()
+                call.changes.notify()
 
     def __len__(self) -> int:
         return len(self._calls)

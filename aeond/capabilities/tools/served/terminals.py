@@ -7,6 +7,7 @@ from typing import Final
 
 import anyio
 
+from aeond.concurrency import Changes
 from aeond.errors import AlreadyExistsError, OverloadedError, ToolError
 from aeond.ports.serving import TerminalKind, TerminalSize
 
@@ -28,7 +29,7 @@ class RunTerminal:
         self._shown_bytes = 0
         self._hung_up = False
         self._returned = False
-        self._changed = anyio.Event()
+        self._changes = Changes()
 
     # ------------------------------------------------------------ the client's end
 
@@ -39,27 +40,27 @@ class RunTerminal:
                 reason="TERMINAL_FULL",
             )
         self._typed += keys
-        self._notify()
+        self._changes.notify()
 
     def resize(self, size: TerminalSize) -> None:
         self._size = size
-        self._notify()
+        self._changes.notify()
 
     async def next(self) -> bytes | None:
         while not self._shown:
             if self._returned or self._hung_up:
                 return None
-            await self._changed.wait()
+            await self._changes.next.wait()
         shown = b"".join(self._shown)
         self._shown.clear()
         self._shown_bytes = 0
-        self._notify()
+        self._changes.notify()
         return shown
 
     def hang_up(self) -> None:
         self._hung_up = True
         self._shown.clear()
-        self._notify()
+        self._changes.notify()
 
     # ------------------------------------------------------------ the tool's end
 
@@ -74,24 +75,20 @@ class RunTerminal:
                 keys = bytes(self._typed)
                 self._typed.clear()
                 return keys
-            await self._changed.wait()
+            await self._changes.next.wait()
 
     async def show(self, output: bytes) -> None:
         while self._shown_bytes >= MAX_SHOWN_BYTES and not self._hung_up:
-            await self._changed.wait()
+            await self._changes.next.wait()
         if not self._hung_up and output:
             self._shown.append(output)
             self._shown_bytes += len(output)
-            self._notify()
+            self._changes.notify()
 
     def give_back(self) -> None:
         """The call has ended: the client reads what is left, and no more."""
         self._returned = True
-        self._notify()
-
-    def _notify(self) -> None:
-        self._changed.set()
-        self._changed = anyio.Event()
+        self._changes.notify()
 
 
 class RunTerminals:
@@ -100,7 +97,7 @@ class RunTerminals:
     def __init__(self, wait_seconds: float = WAIT_SECONDS) -> None:
         self._wait_seconds = wait_seconds
         self._lent: dict[tuple[int, str], RunTerminal] = {}
-        self._changed = anyio.Event()
+        self._changes = Changes()
 
     def attach(self, uid: int, run_id: str, kind: TerminalKind) -> "Loan":
         if (uid, run_id) in self._lent:
@@ -115,8 +112,7 @@ class RunTerminals:
                 reason="TOO_MANY_STREAMS",
             )
         terminal = self._lent[uid, run_id] = RunTerminal(kind)
-        self._changed.set()
-        self._changed = anyio.Event()
+        self._changes.notify()
         return Loan(terminal, lambda: self._forget(uid, run_id, terminal))
 
     @asynccontextmanager
@@ -135,7 +131,7 @@ class RunTerminals:
                 terminal = self._lent.get((uid, run_id))
                 if terminal is not None and not terminal.borrowed:
                     return terminal
-                await self._changed.wait()
+                await self._changes.next.wait()
         raise ToolError(
             f"no client has lent its terminal to this run within {self._wait_seconds:g} seconds: use aeonctl aider",
             reason="TERMINAL_MISSING",

@@ -309,7 +309,7 @@ def _engine_setup(options: argparse.Namespace) -> int:
     if code is Exit.OK and config.embedding.enabled and config.embedding.fetch:
         from aeond.daemon.compose.embedding import embedding_files
 
-        fetch_embedding(embedding_files(config, paths))
+        fetch_embedding(embedding_files(config, paths).fetch)
     return code
 
 

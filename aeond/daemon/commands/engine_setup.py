@@ -10,9 +10,9 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Final
 
 from aeond.daemon.compose import native_engine
 from aeond.daemon.config.paths import nvidia_driver
@@ -123,14 +123,9 @@ class ShownPercent:
         return True
 
 
-class FetchesEmbedding(Protocol):
-    """Downloads the embedding model."""
-
-    async def fetch(self, on_progress: Callable[[str, float], None]) -> tuple[Path, Path]: ...
-
-
-def fetch_embedding(files: FetchesEmbedding) -> None:
-    """Downloads the embedding model with progress unless it is here. It is optional: a failure is only shown."""
+def fetch_embedding(fetch: Callable[[Callable[[str, float], None]], Awaitable[tuple[Path, Path]]]) -> None:
+    """Has `fetch` download the embedding model unless it is here, and shows the progress. It is optional: a failure is only
+    shown."""
     import anyio
 
     shown = -1
@@ -142,7 +137,7 @@ def fetch_embedding(files: FetchesEmbedding) -> None:
             print(f"Embedding model: {activity} {done:.0%}", flush=True)
 
     try:
-        weights, _ = anyio.run(files.fetch, show)
+        weights, _ = anyio.run(fetch, show)
     except LLMError as error:
         print(f"The optional embedding model is missing, words are compared instead: {error.message}")
     else:

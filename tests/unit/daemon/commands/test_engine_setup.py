@@ -109,7 +109,7 @@ def test_the_embedding_model_is_fetched_with_progress(
     capsys: pytest.CaptureFixture[str], *, reachable: bool
 ) -> None:
     """Each tenth of the way is a line; a failure is shown as that of something optional."""
-    fetch_embedding(ToldFiles(reachable=reachable))
+    fetch_embedding(ToldFiles(reachable=reachable).fetch)
     lines = capsys.readouterr().out.splitlines()
     assert lines[:2] == ["Embedding model: downloading 50%", "Embedding model: downloading 100%"]
     assert ("weights" in lines[2]) is reachable

@@ -28,7 +28,10 @@ async def test_the_first_download_pins_the_digest(tmp_path: Path) -> None:
         path = await store.fetch(TINY, unseen)
         assert path == store.find(TINY)
         assert path.name == f"{DIGEST}.gguf"
-        assert (store.pinned(TINY).digest, store.pinned(TINY).size_bytes) == (DIGEST, len(CONTENT))
+        assert (store.pins.applied(TINY).digest, store.pins.applied(TINY).size_bytes) == (
+            DIGEST,
+            len(CONTENT),
+        )
     path.unlink()
     async with served(RepositoryHub({"tiny.gguf": b"other".ljust(len(CONTENT))})) as other:
         with pytest.raises(LLMError, match="digest"):

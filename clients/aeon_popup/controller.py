@@ -3,6 +3,7 @@
 import os
 import uuid
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, Protocol
 
 from aeon_cli.text.printable import shortened
@@ -72,6 +73,14 @@ class Controller:
         for happening in batch:
             self.view = after(self.view, happening)
             self._note(happening)
+        self._draw(before)
+
+    def _choose(self, view: SessionView) -> None:
+        """Draws the state after a choice of the user."""
+        before, self.view = self.view, view
+        self._draw(before)
+
+    def _draw(self, before: SessionView) -> None:
         if self.screen is not None:
             self.screen.show_view(self.view)
         if self._visible and self.view.shown_key not in ("", before.shown_key):
@@ -90,7 +99,6 @@ class Controller:
                 happenings.CallFailed(message=message)
                 | happenings.StartFailed(message=message)
                 | happenings.HistoryFailed(message=message)
-                | happenings.Unopened(message=message)
             ):
                 self._trace("failed", message=message)
             case happenings.Accepted(key=key, run_id=run_id):
@@ -118,34 +126,34 @@ class Controller:
             self._notify(notice)
 
     def draft(self, text: str) -> None:
-        self.apply([happenings.Drafted(text)])
+        self._choose(self.view.drafted(text))
 
     def draft_reply(self, asked: Asked, text: str) -> None:
         run = self.view.shown
         if run is not None:
-            self.apply([happenings.ReplyDrafted(run.key, asked.run_id, asked.question.question_id, text)])
+            self._choose(self.view.reply_drafted(run.key, asked.run_id, asked.question.question_id, text))
 
     def follow_up(self, text: str) -> None:
         run = self.view.shown
         if run is not None and run.ended:
-            self.apply([happenings.FollowUpStarted(text)])
+            self._choose(self.view.follow_up_started(text))
 
     def start_new(self) -> None:
-        self.apply([happenings.NewStarted()])
+        self._choose(self.view.new_started())
 
     # ------------------------------------------------------------ runs
 
     def submit(self, text: str) -> None:
         key = self.view.draft_key or str(uuid.uuid4())
         session_id = self.view.session_id
-        self.apply([happenings.Submitted(key, text, session_id)])
+        self._choose(self.view.submitted(key, text, session_id))
         self._daemon.submit(key, text, session_id)
 
     def stop(self) -> None:
         """Cancels the shown run; one that is being sent is cancelled once the daemon has it."""
         run = self.view.shown
         if run is not None and not run.ended:
-            self.apply([happenings.StopAsked(run.key)])
+            self._choose(self.view.with_changed(run.key, stopping=True))
             if run.run_id:
                 self._daemon.cancel(run.key, run.run_id)
 
@@ -160,7 +168,7 @@ class Controller:
         waits = run is not None and run.retry_point is not None and self.view.link is Link.DOWN
         if self.view.stage is Stage.UNAVAILABLE or waits:
             if not self.view.starting:
-                self.apply([happenings.StartAsked()])
+                self._choose(replace(self.view, starting=True, start_problem=""))
                 self._daemon.start_daemon()
         elif self.view.writing and self.view.draft.strip():
             self.submit(self.view.draft.strip())
@@ -173,10 +181,10 @@ class Controller:
         """Continues a failed run once: a repeat, also after a lost reply or in another popup, has the same request id."""
         key = str(uuid.uuid5(_CONTINUED, f"{run.run_id}/{after_seq}"))
         if self.view.run(key) is None:
-            self.apply([happenings.Continued(key, run.key, after_seq)])
+            self._choose(self.view.continued(key, run.key, after_seq))
             self._daemon.fork(key, run.run_id, after_seq, run.session_id)
         else:
-            self.apply([happenings.Selected(key)])
+            self._choose(self.view.selected(key))
 
     def answer(self, asked: Asked, value: Any) -> None:
         run = self.view.shown
@@ -185,27 +193,27 @@ class Controller:
             self._answer(run.key, asked, value)
 
     def _answer(self, key: str, asked: Asked, value: Any) -> None:
-        self.apply([happenings.Sent(key, asked.subject)])
+        self._choose(self.view.sent(key, asked.subject))
         self._daemon.answer(key, asked.run_id, asked.question.question_id, value)
 
     def decide(self, approval: Approval, *, approved: bool, scope: str = "once") -> None:
         run = next((run for run in self.view.runs if approval in run.approvals), None)
         if run is not None:
             self._trace("decided", approved=approved, scope=scope)
-            self.apply([happenings.Sent(run.key, approval.subject)])
+            self._choose(self.view.sent(run.key, approval.subject))
             self._daemon.decide(run.key, approval, approved=approved, scope=scope)
 
     def resolve(self, resolution: Resolution) -> None:
         run = self.view.shown
         if run is not None and run.run_id:
-            self.apply([happenings.Sent(run.key, run.subject)])
+            self._choose(self.view.sent(run.key, run.subject))
             step = run.unknown_step
             self._daemon.resolve(run.key, run.run_id, resolution, step.step_id if step else "")
 
     def undo(self) -> None:
         run = self.view.shown
         if run is not None and run.undoable:
-            self.apply([happenings.UndoAsked(run.key)])
+            self._choose(self.view.with_changed(run.key, undoing=True, note=""))
             self._daemon.undo(run.key, run.run_id)
 
     def show_history(self) -> None:
@@ -215,11 +223,11 @@ class Controller:
         """Shows a run; one that is not kept any more is read from its first event."""
         known = next((run for run in self.view.runs if run.run_id == run_id), None)
         if known is not None:
-            self.apply([happenings.Selected(known.key)])
+            self._choose(self.view.selected(known.key))
             return
         summary = next((run for run in self.view.history or () if run.run_id == run_id), None)
         key = happenings.key_of(run_id)
-        self.apply([happenings.Opened(key, run_id, summary.text if summary else "")])
+        self._choose(self.view.opened(key, run_id, summary.text if summary else ""))
         self._daemon.follow(key, run_id)
 
     # ------------------------------------------------------------ the desktop
@@ -244,7 +252,7 @@ class Controller:
     def set_hotkey(self, hotkey: HotkeySet) -> None:
         """Without a hotkey that the user could press, a notification says so, once for each reason."""
         before, notice = hotkey_notice(self.view.hotkey), hotkey_notice(hotkey)
-        self.apply([hotkey])
+        self._choose(replace(self.view, hotkey=hotkey))
         if notice is None and before is not None:
             self._close_notice(HOTKEY)
         elif notice is not None and notice != before and not self._visible:
@@ -255,7 +263,8 @@ class Controller:
         run = self.view.shown
         if run is not None:
             message = f"The link {shortened(address, _SHOWN)} was not opened: {_NO_OPENER}"
-            self.apply([happenings.Unopened(run.key, message)])
+            self._trace("failed", message=message)
+            self._choose(self.view.with_changed(run.key, note=message))
 
     def reply(self, key: str, action: str) -> None:
         """The user chose an action of a run's notification; that about the hotkey only opens the window."""
@@ -270,7 +279,7 @@ class Controller:
         elif isinstance(chosen, str):
             self._answer(key, run.questions[0], chosen)
         else:
-            self.apply([happenings.Selected(key)])
+            self._choose(self.view.selected(key))
             self.screen.appear()
 
 

@@ -106,9 +106,10 @@ def test_an_answer_that_was_begun_survives_a_restart_of_the_daemon(desk: Desk) -
     assert desk.answer() is None
     desk.controller.apply([UP])
     assert desk.answer() == "London"
-    shown = desk.controller.view.shown_key
+    shown = desk.controller.view.shown
+    assert shown is not None
     desk.press(Qt.Key.Key_N, Qt.KeyboardModifier.ControlModifier)
-    desk.controller.apply([happenings.Selected(shown)])
+    desk.controller.open_run(shown.run_id)
     assert desk.answer() == "London"
 
 

@@ -14,8 +14,7 @@ from PySide6.QtCore import QObject, Qt
 from PySide6.QtGui import QAccessible
 from PySide6.QtTest import QTest
 
-from aeon_popup.state.happenings import Drafted, FollowUpStarted, HotkeySet
-from aeon_popup.state.session import after
+from aeon_popup.state.happenings import HotkeySet
 from aeon_popup.ui import commands
 from aeon_popup.ui.commands import Command, offered
 from aeon_popup.ui.popup import Popup
@@ -46,8 +45,7 @@ def test_up_shows_the_history_where_it_moves_no_cursor(popup: Popup, state: str)
 def test_the_footer_offers_up_only_where_it_shows_the_history(draft: str, *, offered_there: bool) -> None:
     """While a text is being written, in which Up moves the cursor, the footer does not offer it for the history."""
     for name in ("prompt", "done"):
-        view = after(states()[name], FollowUpStarted(draft))
-        view = after(view, Drafted(draft))
+        view = states()[name].follow_up_started(draft).drafted(draft)
         assert (Command.HISTORY in dict(offered(view))) is offered_there
 
 
@@ -126,14 +124,14 @@ def words(key: Qt.Key, modifiers: Qt.KeyboardModifier) -> list[str]:
 @pytest.mark.parametrize(("draft", "offered_there"), [("", True), ("text", False)])
 def test_the_footer_of_the_empty_prompt_offers_the_keys(draft: str, *, offered_there: bool) -> None:
     """Where nothing has been typed the footer offers the list of keys; a text and a run leave no room for it."""
-    view = after(states()["prompt"], Drafted(draft))
+    view = states()["prompt"].drafted(draft)
     assert (Command.KEYS in dict(offered(view))) is offered_there
-    assert Command.KEYS not in dict(offered(after(states()["done"], FollowUpStarted(draft))))
+    assert Command.KEYS not in dict(offered(states()["done"].follow_up_started(draft)))
 
 
 def test_the_prompt_says_that_the_hotkey_is_taken(popup: Popup) -> None:
     """Below the empty prompt there is why the hotkey does not work, until it was bound; the list of keys has it instead."""
-    taken = after(states()["prompt"], HotkeySet(problem=TAKEN))
+    taken = replace(states()["prompt"], hotkey=HotkeySet(problem=TAKEN))
     popup.show_view(taken)
     assert popup.body.note.isVisible()
     assert TAKEN in popup.body.note.text()
@@ -144,7 +142,7 @@ def test_the_prompt_says_that_the_hotkey_is_taken(popup: Popup) -> None:
     for hotkey in (HotkeySet("Super+A"), HotkeySet(problem="There is no portal.", absent=True)):
         popup.show_view(taken)
         assert popup.body.note.isVisible()
-        popup.show_view(after(taken, hotkey))
+        popup.show_view(replace(taken, hotkey=hotkey))
         assert not popup.body.note.isVisible()
 
 
@@ -154,7 +152,7 @@ def test_the_open_list_of_keys_follows_the_hotkey(popup: Popup) -> None:
     popup.perform(Command.KEYS)
     for hotkey, shown in ((HotkeySet("Super+A"), "Super+A"), (HotkeySet(problem=TAKEN), TAKEN)):
         assert shown not in popup.body.keys.text()
-        popup.show_view(after(states()["prompt"], hotkey))
+        popup.show_view(replace(states()["prompt"], hotkey=hotkey))
         assert shown in popup.body.keys.text()
 
 

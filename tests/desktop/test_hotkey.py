@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -181,7 +182,7 @@ def test_a_taken_hotkey_is_reported(session: XSession, lonely: Popup, tmp_path: 
         second.wait_for("focused")
         view = after(SessionView(), LinkDown(str(tmp_path / "none.sock")))
         screen = Screen("x11-taken", lambda: x11_screen(session.display))
-        screen.compare("unavailable", after(view, HotkeySet(problem=TAKEN)))
+        screen.compare("unavailable", replace(view, hotkey=HotkeySet(problem=TAKEN)))
         assert len(second.all("notified")) == 1
 
 
@@ -204,7 +205,8 @@ def test_a_popup_without_a_hotkey_takes_and_tells_none(
         lonely.wait_for("hidden")
         send_action("show", other.environment)
         second.wait_for("focused")
-        view = after(after(SessionView(), LinkDown(str(tmp_path / "none.sock"))), unwanted)
+        down = after(SessionView(), LinkDown(str(tmp_path / "none.sock")))
+        view = replace(down, hotkey=unwanted)
         screen = Screen("x11-no-hotkey", lambda: x11_screen(session.display))
         screen.compare("unavailable", view)
         second.press("F1")

@@ -5,6 +5,8 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.support.popup_states import Change, happen
+
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 pytest.importorskip("PySide6.QtWidgets", reason="Qt is not installed here", exc_type=ImportError)
 
@@ -14,7 +16,6 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 
 from aeon_popup.controller import Controller
-from aeon_popup.state.happenings import Happening
 from aeon_popup.ui import cards
 from aeon_popup.ui.cards import ApprovalCard, QuestionCard
 from aeon_popup.ui.commands import Command
@@ -53,8 +54,8 @@ class Desk:
         self.apply(*sent())
         self.receive(*long_plan(DONE))
 
-    def apply(self, *made: Happening) -> None:
-        self.controller.apply(list(made))
+    def apply(self, *made: Change) -> None:
+        happen(self.controller, made)
         QApplication.processEvents()
 
     def receive(self, *kinds: EventKind) -> None:

@@ -4,8 +4,11 @@ import os
 import sys
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
+
+from aeon_popup.state.happenings import HotkeySet
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
@@ -112,8 +115,8 @@ def every_state() -> dict[str, SessionView]:
     made["history"] = after(made["prompt"], happenings.HistoryListed(history()))
     made["history-failed"] = after(made["prompt"], happenings.HistoryFailed("The daemon is overloaded."))
     made |= rare_states()
-    made["keys"] = after(made["prompt"], happenings.HotkeySet("Ctrl+Alt+Space"))
-    made["hotkey-taken"] = made["keys-taken"] = after(made["prompt"], happenings.HotkeySet(problem=TAKEN))
+    made["keys"] = replace(made["prompt"], hotkey=HotkeySet("Ctrl+Alt+Space"))
+    made["hotkey-taken"] = made["keys-taken"] = replace(made["prompt"], hotkey=HotkeySet(problem=TAKEN))
     made["details"] = made["done"]
     return made
 

@@ -1,6 +1,7 @@
 """The rarer states of the popup, which the pictures show beside those of popup_states."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from aeon_popup.state import happenings
 from aeon_popup.state.happenings import Happening
@@ -67,14 +68,14 @@ def rare_states() -> Mapping[str, SessionView]:
 
 def _daemons(usual: Mapping[str, SessionView]) -> dict[str, SessionView]:
     """States of the daemon."""
-    down: list[Happening] = [happenings.Drafted(TEXT), happenings.LinkDown(SOCKET), happenings.StartAsked()]
+    down = replace(after(SessionView().drafted(TEXT), happenings.LinkDown(SOCKET)), starting=True)
     failed = happenings.StartFailed("systemd has no unit aeond.service; start the daemon with `aeond serve`.")
     ill = ("the engine is not running: it ended with status 1; run `aeond doctor`",)
     return {
         "degraded": after(usual["prompt"], happenings.DaemonSeen("degraded", ill)),
         "draining": after(usual["prompt"], happenings.DaemonSeen("draining")),
-        "daemon-starting": folded(down),
-        "start-failed": folded([*down, failed]),
+        "daemon-starting": down,
+        "start-failed": after(down, failed),
     }
 
 
@@ -85,20 +86,14 @@ def _requests(usual: Mapping[str, SessionView]) -> dict[str, SessionView]:
     forked = received(
         RunCreated(TEXT, session_id=SESSION, forked_run_id="first"), RunEnded(RunState.SUCCEEDED)
     )
-    more = happenings.FollowUpStarted("And the cheapest hotel nearby?")
-    opened = happenings.Opened(KEY, RUN, TEXT)
+    more = "And the cheapest hotel nearby?"
+    opened = SessionView().opened(KEY, RUN, TEXT)
+    again = usual["done"].follow_up_started(more).submitted("request-2", more, SESSION)
     return {
         "refused": folded([*sent()[:2], happenings.Refused(KEY, OVERLOADED)]),
-        "follow-up-refused": folded(
-            [
-                more,
-                happenings.Submitted("request-2", "And the cheapest hotel nearby?", SESSION, START),
-                happenings.Refused("request-2", OVERLOADED),
-            ],
-            usual["done"],
-        ),
-        "new-session": folded([opened, *answered, more]),
-        "follow-up-continued": folded([opened, *forked, more]),
+        "follow-up-refused": after(again, happenings.Refused("request-2", OVERLOADED)),
+        "new-session": folded(answered, opened).follow_up_started(more),
+        "follow-up-continued": folded(forked, opened).follow_up_started(more),
         "request-sent": folded(sent()[:2]),
         "queued": folded([*sent(), *received(created, Queued(2))]),
     }
@@ -153,13 +148,12 @@ def _ended(usual: Mapping[str, SessionView]) -> dict[str, SessionView]:
         "retry-one": _failed([0], failure, steps_failed),
         "retry-some": _failed([0, 3], failure, steps_failed),
     }
-    tried: list[Happening] = [happenings.Continued("again", KEY, 9), happenings.Selected(KEY)]
     changed = RefusedUndo(EFFECTS[0].target, "CHANGED_SINCE", "the file was changed since")
     gone = RefusedUndo(EFFECTS[1].target, "CHANGED_SINCE", "the fact was changed since")
     partly = UndoReport((UndoneChange(EFFECTS[1].target, "removed"),), (changed,))
     return {
         **failed,
-        "retried": folded(tried, usual["failed"]),
+        "retried": usual["failed"].continued("again", KEY, 9).selected(KEY),
         "failed-early": folded(
             [*sent(), *received(RunCreated(TEXT), RunStarted(), RunEnded(RunState.FAILED))]
         ),

@@ -18,7 +18,7 @@ from PySide6.QtCore import QRect, Qt
 from PySide6.QtGui import QColor, QFont, QImage, QPainter
 
 from aeon_popup.hotkey.x11 import connect
-from aeon_popup.state.happenings import Accepted, Drafted, LinkUp, Received, Submitted
+from aeon_popup.state.happenings import Accepted, LinkUp, Received
 from aeon_popup.state.session import SessionView, after
 from aeon_popup.ui.popup import application
 from aeon_popup.ui.theme import DARK, FAMILIES, RADIUS, TOP, WIDTH
@@ -127,8 +127,8 @@ def _after(film: Film, popup: Popup, press: Callable[[], None], stage: str, key:
 
 def recorded_views(socket: str) -> Mapping[str, SessionView]:
     """The typed request, the question and the answer, from the events of a new run."""
-    typed = after(after(SessionView(), LinkUp(socket)), Drafted(REQUEST))
-    sent = after(typed, Submitted("k", REQUEST))
+    typed = after(SessionView(), LinkUp(socket)).drafted(REQUEST)
+    sent = typed.submitted("k", REQUEST)
     views = {"prompt": typed}
     with Client(socket) as client:
         session = client.create_session().session_id

@@ -62,7 +62,7 @@ class Screen:
 
 def opened_run(view: SessionView, client: Client, run_id: str, last: type[EventKind]) -> SessionView:
     """The state after the run was opened from the history, with its events up to the first of this kind."""
-    view = after(view, happenings.Opened("opened", run_id, client.get_run(run_id).text))
+    view = view.opened("opened", run_id, client.get_run(run_id).text)
     with client.watch(run_id) as events:
         for event in events:
             view = after(view, happenings.Received("opened", event, event.time))
@@ -83,7 +83,7 @@ def check_screens(popup: Popup, socket: str, screen: Screen) -> None:
     popup.type(NOTE)
     popup.press("Return")
     run_id = popup.wait_for("stage", since, stage="done")["run"]
-    view = after(after(view, happenings.Submitted("k", NOTE)), happenings.Accepted("k", run_id, "s"))
+    view = after(view.submitted("k", NOTE), happenings.Accepted("k", run_id, "s"))
     with Client(socket) as client:
         with client.watch(run_id) as events:
             for event in events:
@@ -92,7 +92,7 @@ def check_screens(popup: Popup, socket: str, screen: Screen) -> None:
         screen.compare("done", view)
         plan = Plan(QUESTION, (PlanStep("s1", "Ask for the colour", "request_user_input", COLOURS),))
         asking = client.create_run(QUESTION, RunOptions(plan=plan)).run_id
-        view = opened_run(after(view, happenings.NewStarted()), client, asking, InputRequested)
+        view = opened_run(view.new_started(), client, asking, InputRequested)
         since = _open_newest(popup, "question", asking)
         screen.compare("question", view)
         popup.choose("alt+1")

@@ -1,7 +1,8 @@
 """Every state of the popup as happenings, for its tests and for the pictures in docs/pictures."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 
+from aeon_popup.controller import Controller
 from aeon_popup.state import happenings
 from aeon_popup.state.happenings import Happening
 from aeon_popup.state.session import SessionView, after
@@ -149,30 +150,40 @@ def long_plan(done: int, count: int = 30) -> list[EventKind]:
     return [*kinds, StepStarted(steps[done])]
 
 
-def sent() -> list[Happening]:
+Change = Happening | Callable[[SessionView], SessionView]
+"""A happening, or a choice of the user."""
+
+
+def sent() -> list[Change]:
     """The user's request, accepted by the daemon."""
     return [
         happenings.LinkUp(SOCKET),
-        happenings.Submitted(KEY, TEXT, "", START),
+        lambda view: view.submitted(KEY, TEXT),
         happenings.Accepted(KEY, RUN, SESSION),
     ]
 
 
-def _other(key: str, text: str, run_id: str, *kinds: EventKind) -> list[Happening]:
+def _other(key: str, text: str, run_id: str, *kinds: EventKind) -> list[Change]:
     """Another run of the user, which was sent before."""
-    begun: list[Happening] = [
-        happenings.Submitted(key, text, "", START),
+    begun: list[Change] = [
+        lambda view: view.submitted(key, text),
         happenings.Accepted(key, run_id, ""),
     ]
     return [*begun, *received(RunCreated(text), RunStarted(), *kinds, key=key, run_id=run_id)]
 
 
-def folded(made: list[Happening], view: SessionView | None = None) -> SessionView:
-    """The state after these happenings."""
+def folded(made: Sequence[Change], view: SessionView | None = None) -> SessionView:
+    """The state after these changes."""
     state = view or SessionView()
-    for happening in made:
-        state = after(state, happening)
+    for change in made:
+        state = change(state) if callable(change) else after(state, change)
     return state
+
+
+def happen(controller: Controller, made: Sequence[Change]) -> None:
+    """Makes the changes, those of the user first and the others as one batch."""
+    controller.view = folded([change for change in made if callable(change)], controller.view)
+    controller.apply([change for change in made if not callable(change)])
 
 
 def states() -> Mapping[str, SessionView]:
@@ -229,7 +240,7 @@ def states() -> Mapping[str, SessionView]:
         "a3", ("s18",), (ToolCall("photos.rename", {"day": 18}),), "digest", "no rule allows it"
     )
     approval = folded([*sent(), *received(*held, ApprovalRequested(sending, "s5"))])
-    decided = after(approval, happenings.Sent(KEY, happenings.Approval(RUN, sending).subject))
+    decided = approval.sent(KEY, happenings.Approval(RUN, sending).subject)
     changing = StepEnded("s4", StepState.SUCCEEDED, effects=EFFECTS)
     changed = [*planned(3), StepStarted(STEPS[3]), changing]
     suspended = [
@@ -258,13 +269,13 @@ def states() -> Mapping[str, SessionView]:
         "long-plan": folded([*sent(), *received(*long_plan(17, 20), ApprovalRequested(renaming, "s18"))]),
         "long-options": folded([*sent(), *received(*asked, InputRequested(flight))]),
         "several": folded([*others, *sent(), *received(*asked, progress)]),
-        "stopping": after(running, happenings.StopAsked(KEY)),
+        "stopping": running.with_changed(KEY, stopping=True),
         "decision": folded([*sent(), *received(*suspended)]),
         "streaming": folded([*sent(), *received(*streaming)]),
         "done": done,
         "long-answer": folded([*sent(), *received(*long, RunEnded(RunState.SUCCEEDED))]),
         "undone": after(done, happenings.Undone(KEY, report)),
-        "follow-up": after(done, happenings.FollowUpStarted("And the cheapest hotel nearby?")),
+        "follow-up": done.follow_up_started("And the cheapest hotel nearby?"),
         "failed": folded([*sent(), *received(*asked, failure, RunEnded(RunState.FAILED, problem))]),
         "cancelled": folded(
             [*sent(), *received(*planned(2), CancelRequested(), RunEnded(RunState.CANCELLED))]
@@ -274,7 +285,7 @@ def states() -> Mapping[str, SessionView]:
             [*sent(), *received(*changed, CancelRequested(), RunEnded(RunState.CANCELLED))]
         ),
         "expired": folded([*sent(), *received(*stopped, RunEnded(RunState.EXPIRED))]),
-        "unavailable": folded([happenings.Drafted(TEXT), down]),
+        "unavailable": after(SessionView().drafted(TEXT), down),
         "daemon-lost": after(running, down),
     }
 

@@ -1,4 +1,4 @@
-"""The happenings that change the popup's state: events of runs, results of calls, and choices of the user."""
+"""The happenings that change the popup's state from outside: events of runs, results of calls, and the connection."""
 
 from dataclasses import dataclass
 
@@ -31,27 +31,6 @@ def key_of(run_id: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Submitted:
-    """The user sent a request. `key` is its request id: a repeat with the same key creates no second run."""
-
-    key: str
-    text: str
-    session_id: str = ""
-    time: float = 0.0
-
-
-@dataclass(frozen=True, slots=True)
-class Continued:
-    """The user continues the failed run `of_key` from its failed step, as a new run that copies the events up to `after_seq`. `key`
-    is the request id of that: a repeat with the same key creates no second run.
-    """
-
-    key: str
-    of_key: str
-    after_seq: int
-
-
-@dataclass(frozen=True, slots=True)
 class Accepted:
     """The daemon stored the run of this request."""
 
@@ -81,15 +60,6 @@ class Received:
 
 
 @dataclass(frozen=True, slots=True)
-class Opened:
-    """A run of the history is shown; its events follow from the first one."""
-
-    key: str
-    run_id: str
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
 class Found:
     """A run that had not ended when the popup was started. Its events follow from the first one; those up to `last_seq` are old."""
 
@@ -115,11 +85,6 @@ class LinkDown:
 
 
 @dataclass(frozen=True, slots=True)
-class StartAsked:
-    """The user asked for the start of the daemon."""
-
-
-@dataclass(frozen=True, slots=True)
 class StartFailed:
     """The daemon was not started, for the reason in the message."""
 
@@ -133,38 +98,6 @@ class CallFailed:
     key: str
     message: str
     subject: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Unopened:
-    """Nothing could open a link of the run's answer; the message says so."""
-
-    key: str
-    message: str
-
-
-@dataclass(frozen=True, slots=True)
-class Sent:
-    """The user's answer or decision is on its way; the card waits for the event that confirms it. `subject` is that of
-    the question, the approval or the interrupted step.
-    """
-
-    key: str
-    subject: str
-
-
-@dataclass(frozen=True, slots=True)
-class StopAsked:
-    """The user cancelled a run."""
-
-    key: str
-
-
-@dataclass(frozen=True, slots=True)
-class UndoAsked:
-    """The user asked to undo a run's changes."""
-
-    key: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,44 +131,6 @@ class DaemonSeen:
 
 
 @dataclass(frozen=True, slots=True)
-class Drafted:
-    """The text in the prompt changed."""
-
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class ReplyDrafted:
-    """The text in the field of a question changed; `run_id` is the run that asked."""
-
-    key: str
-    run_id: str
-    question_id: str
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class FollowUpStarted:
-    """The user starts to write the next request of the shown run's session, or goes on with its draft; `text` is what was
-    typed for that.
-    """
-
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class NewStarted:
-    """The user starts a request of a new session, or goes on with the one that was begun."""
-
-
-@dataclass(frozen=True, slots=True)
-class Selected:
-    """The user chose one of the runs."""
-
-    key: str
-
-
-@dataclass(frozen=True, slots=True)
 class HotkeySet:
     """The hotkey was bound, as `shortcut` describes it, or it was not: `problem` says why. With `absent` there is nothing to
     repair: none is wanted, or this desktop binds no keys for programs, so the user has to bind one.
@@ -247,30 +142,16 @@ class HotkeySet:
 
 
 Happening = (
-    Submitted
-    | Continued
-    | Accepted
+    Accepted
     | Refused
     | Received
-    | Opened
     | Found
     | LinkUp
     | LinkDown
     | DaemonSeen
-    | StartAsked
     | StartFailed
     | CallFailed
-    | Unopened
-    | Sent
-    | StopAsked
-    | UndoAsked
     | Undone
     | HistoryListed
     | HistoryFailed
-    | HotkeySet
-    | Drafted
-    | ReplyDrafted
-    | FollowUpStarted
-    | NewStarted
-    | Selected
 )

@@ -1,17 +1,15 @@
-"""The whole state of the popup, and how a happening changes it."""
+"""The whole state of the popup, and how choices of the user and happenings change it."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from typing import Any
 
 from aeon_popup.state.drafts import Draft, Drafts, draft_at, returned, tidied, without, written
 from aeon_popup.state.happenings import (
     Accepted,
     CallFailed,
-    Continued,
     DaemonSeen,
-    Drafted,
-    FollowUpStarted,
     Found,
     Happening,
     HistoryFailed,
@@ -19,20 +17,10 @@ from aeon_popup.state.happenings import (
     HotkeySet,
     LinkDown,
     LinkUp,
-    NewStarted,
-    Opened,
     Received,
     Refused,
-    ReplyDrafted,
-    Selected,
-    Sent,
-    StartAsked,
     StartFailed,
-    StopAsked,
-    Submitted,
-    UndoAsked,
     Undone,
-    Unopened,
 )
 from aeon_popup.state.run_view import RunView, Stage
 from aeond_client.records.runs import RunSummary
@@ -114,71 +102,118 @@ class SessionView:
         """The number of runs that are not shown and wait for the user."""
         return sum(run.needs_person and run.key != self.shown_key for run in self.runs)
 
+    # ------------------------------------------------------------ choices of the user
+
+    def submitted(self, key: str, text: str, session_id: str = "") -> "SessionView":
+        """The user sent a request. `key` is its request id: a repeat with the same key creates no second run."""
+        fresh = RunView(key, text, session_id=session_id, below=self.shown_key)
+        sent = draft_at(self.drafts, self.shown_key) if self.writing else None
+        left = self.drafts if sent is None else without(self.drafts, sent)
+        return replace(self, drafts=tidied(left), problem="", writing=False).with_run(fresh)
+
+    def continued(self, key: str, of_key: str, after_seq: int) -> "SessionView":
+        """The user continues the failed run `of_key` from its failed step, as a new run that copies the events up to `after_seq`.
+        `key` is the request id of that: a repeat with the same key creates no second run.
+        """
+        failed = self.run(of_key)
+        if failed is None:
+            return self
+        place = RunView(key, failed.text, session_id=failed.session_id, below=failed.key)
+        fresh = replace(place, continues=failed.run_id, past_seq=after_seq)
+        tried = self.with_changed(failed.key, retry_key=key, note="")
+        return replace(tried, problem="", writing=False).with_run(fresh)
+
+    def opened(self, key: str, run_id: str, text: str) -> "SessionView":
+        """A run of the history is shown; its events follow from the first one."""
+        known = next((run for run in self.runs if run.run_id == run_id), None)
+        return replace(
+            self.with_run(known or RunView(key, text, run_id)), drafts=tidied(self.drafts), writing=False
+        )
+
+    def selected(self, key: str) -> "SessionView":
+        """The user chose one of the runs."""
+        if self.run(key) is None:
+            return self
+        return replace(self, shown_key=key, drafts=tidied(self.drafts), writing=False)
+
+    def sent(self, key: str, subject: str) -> "SessionView":
+        """The user's answer or decision is on its way; the card waits for the event that confirms it. `subject` is that of
+        the question, the approval or the interrupted step.
+        """
+        return self.changed(key, lambda run: replace(run, sent=run.sent | {subject}, note=""))
+
+    def drafted(self, text: str) -> "SessionView":
+        """The text in the prompt changed."""
+        return replace(self, drafts=written(self.drafts, self.shown_key, text))
+
+    def reply_drafted(self, key: str, run_id: str, question_id: str, text: str) -> "SessionView":
+        """The text in the field of a question changed; `run_id` is the run that asked."""
+        return self.changed(key, lambda run: run.replying(run_id, question_id, text))
+
+    def follow_up_started(self, text: str) -> "SessionView":
+        """The user starts to write the next request of the shown run's session, or goes on with its draft; `text` is what was
+        typed for that.
+        """
+        return self if self.shown is None else replace(self.drafted(self.draft + text), writing=True)
+
+    def new_started(self) -> "SessionView":
+        """The user starts a request of a new session, or goes on with the one that was begun."""
+        return replace(self, shown_key="", drafts=tidied(self.drafts), writing=True)
+
+    # ------------------------------------------------------------ changes of runs
+
+    def changed(self, key: str, change: Callable[[RunView], RunView]) -> "SessionView":
+        """Changes a run. Nothing changes if it is not kept."""
+        return replace(self, runs=tuple(change(run) if run.key == key else run for run in self.runs))
+
+    def with_changed(self, key: str, **fields: Any) -> "SessionView":
+        """Changes fields of a run."""
+        return self.changed(key, lambda run: replace(run, **fields))
+
+    def with_run(self, run: RunView) -> "SessionView":
+        """Shows the run; drops the oldest ended runs beyond the limit, but not the one below which the run was written."""
+        runs = [run, *(one for one in self.runs if one.key != run.key)]
+        while len(runs) > KEPT_RUNS:
+            places = {run.below, *(draft.place for draft in self.drafts if draft.text)}
+            droppable = [one for one in runs[1:] if one.ended and one.key not in places]
+            if not droppable:
+                break
+            runs.remove(droppable[-1])
+        return replace(self, runs=tuple(runs), shown_key=run.key)
+
 
 def after(view: SessionView, happening: Happening) -> SessionView:
     """The state after a happening. Happenings about runs that are not kept change nothing."""
     match happening:
         case Received(key=key, event=event, time=time):
-            return _changed(view, key, lambda run: run.after(event, time))
-        case Submitted(key=key, text=text, session_id=session_id):
-            fresh = RunView(key, text, session_id=session_id, below=view.shown_key)
-            left = (
-                without(view.drafts, draft_at(view.drafts, view.shown_key)) if view.writing else view.drafts
-            )
-            return _with_run(replace(view, drafts=tidied(left), problem="", writing=False), fresh)
-        case Continued():
-            return _continued(view, happening)
+            return view.changed(key, lambda run: run.after(event, time))
         case Accepted(key=key, run_id=run_id, session_id=session_id):
-            return _changed(view, key, lambda run: replace(run, run_id=run_id, session_id=session_id))
-        case Refused(key=key):
-            return _refused(view, key, happening)
-        case Opened(key=key, run_id=run_id, text=text):
-            known = next((run for run in view.runs if run.run_id == run_id), None)
-            run = known or RunView(key, text, run_id)
-            return replace(_with_run(view, run), drafts=tidied(view.drafts), writing=False)
+            return view.with_changed(key, run_id=run_id, session_id=session_id)
+        case Refused():
+            return _refused(view, happening)
         case Found(key=key, run_id=run_id, text=text, last_seq=last_seq):
-            known = next((run for run in view.runs if run.run_id == run_id), None)
+            known = any(run.run_id == run_id for run in view.runs)
             found = RunView(key, text, run_id, past_seq=last_seq)
             return view if known else replace(view, runs=(*view.runs, found))
-        case CallFailed() | Sent() | StopAsked() | UndoAsked() | Undone():
-            return _replied(view, happening)
+        case CallFailed(key=key):
+            return view.changed(key, lambda run: _failed(run, happening))
+        case Undone(key=key, report=report):
+            return view.with_changed(key, undo=report, undoing=False, note="")
         case LinkUp(socket=socket):
             runs = tuple(replace(run, note="") if run.retry_point else run for run in view.runs)
             up = replace(view, link=Link.UP, socket=socket, runs=runs, problem="")
             return replace(up, starting=False, start_problem="")
-        case StartAsked():
-            return replace(view, starting=True, start_problem="")
-        case StartFailed(message=message):
-            return replace(view, starting=False, start_problem=message if view.link is Link.DOWN else "")
         case LinkDown(socket=socket, message=message):
             down = replace(view, link=Link.DOWN, socket=socket, problem=message)
             return replace(down, daemon_state=READY, daemon_messages=())
+        case StartFailed(message=message):
+            return replace(view, starting=False, start_problem=message if view.link is Link.DOWN else "")
         case DaemonSeen(state=state, messages=messages):
             return replace(view, daemon_state=state, daemon_messages=messages)
-        case HistoryListed(runs=runs):
-            return replace(view, history=runs, history_problem="")
+        case HistoryListed(runs=listed):
+            return replace(view, history=listed, history_problem="")
         case HistoryFailed(message=message):
             return replace(view, history_problem=message)
-        case Unopened(key=key, message=message):
-            return _changed(view, key, lambda run: replace(run, note=message))
-        case HotkeySet():
-            return replace(view, hotkey=happening)
-        case _:
-            return _written(view, happening)
-
-
-def _replied(view: SessionView, happening: CallFailed | Sent | StopAsked | UndoAsked | Undone) -> SessionView:
-    match happening:
-        case CallFailed(key=key):
-            return _changed(view, key, lambda run: _failed(run, happening))
-        case Sent(key=key, subject=subject):
-            return _changed(view, key, lambda run: replace(run, sent=run.sent | {subject}, note=""))
-        case UndoAsked(key=key):
-            return _changed(view, key, lambda run: replace(run, undoing=True, note=""))
-        case StopAsked(key=key):
-            return _changed(view, key, lambda run: replace(run, stopping=True))
-        case Undone(key=key, report=report):
-            return _changed(view, key, lambda run: replace(run, undo=report, undoing=False, note=""))
 
 
 def _failed(run: RunView, failed: CallFailed) -> RunView:
@@ -190,70 +225,23 @@ def _failed(run: RunView, failed: CallFailed) -> RunView:
     return replace(run, note=failed.message, sent=run.sent - {failed.subject})
 
 
-def _written(view: SessionView, happening: Happening) -> SessionView:
-    """Changes of the prompt."""
-    match happening:
-        case Drafted(text=text):
-            return replace(view, drafts=written(view.drafts, view.shown_key, text))
-        case ReplyDrafted(key=key):
-            return _changed(
-                view, key, lambda run: run.replying(happening.run_id, happening.question_id, happening.text)
-            )
-        case FollowUpStarted(text=text) if view.shown is not None:
-            drafts = written(view.drafts, view.shown_key, view.draft + text)
-            return replace(view, drafts=drafts, writing=True)
-        case NewStarted():
-            return replace(view, shown_key="", drafts=tidied(view.drafts), writing=True)
-        case Selected(key=key) if view.run(key) is not None:
-            return replace(view, shown_key=key, drafts=tidied(view.drafts), writing=False)
-        case _:
-            return view
-
-
-def _continued(view: SessionView, asked: Continued) -> SessionView:
-    """Shows the run that continues a failed one."""
-    failed = view.run(asked.of_key)
-    if failed is None:
-        return view
-    place = RunView(asked.key, failed.text, session_id=failed.session_id, below=failed.key)
-    fresh = replace(place, continues=failed.run_id, past_seq=asked.after_seq)
-    tried = _changed(view, failed.key, lambda run: replace(run, retry_key=asked.key, note=""))
-    return _with_run(replace(tried, problem="", writing=False), fresh)
-
-
-def _refused(view: SessionView, key: str, refused: Refused) -> SessionView:
+def _refused(view: SessionView, refused: Refused) -> SessionView:
     """The request becomes a draft again where it was written. If it is still shown, the user goes on there. A failed run that was
     not continued says why; if it never can be, Retry sends its request again.
     """
-    run, message = view.run(key), refused.message
+    key, message = refused.key, refused.message
+    run = view.run(key)
     if run is None:
         return view
     shown = view.shown_key == key
+    runs = tuple(one for one in view.runs if one.key != key)
     # One that was sent twice is below itself.
     place = run.below if run.below != key and view.run(run.below) is not None else ""
     if run.continues and place:
-        kept = replace(view, runs=tuple(one for one in view.runs if one.key != key))
-        kept = _changed(kept, place, lambda failed: failed.not_continued(message, lasting=refused.lasting))
+        kept = replace(view, runs=runs)
+        kept = kept.changed(place, lambda failed: failed.not_continued(message, lasting=refused.lasting))
         return replace(kept, shown_key=place) if shown else kept
     again = Draft(run.text, place, "" if run.continues else key)  # a fork and a request do not share an id
     drafts = returned(view.drafts, again, shown=shown)
-    runs = tuple(one for one in view.runs if one.key != key)
     kept = replace(view, runs=runs, drafts=drafts, problem=message)
     return replace(kept, shown_key=place, writing=True) if shown else kept
-
-
-def _with_run(view: SessionView, run: RunView) -> SessionView:
-    """Shows the run; drops the oldest ended runs beyond the limit, but not the one below which the run was written."""
-    runs = [run, *(one for one in view.runs if one.key != run.key)]
-    while len(runs) > KEPT_RUNS:
-        places = {run.below, *(draft.place for draft in view.drafts if draft.text)}
-        droppable = [one for one in runs[1:] if one.ended and one.key not in places]
-        if not droppable:
-            break
-        runs.remove(droppable[-1])
-    return replace(view, runs=tuple(runs), shown_key=run.key)
-
-
-def _changed(view: SessionView, key: str, change: Callable[[RunView], RunView]) -> SessionView:
-    runs = tuple(change(run) if run.key == key else run for run in view.runs)
-    return replace(view, runs=runs)

@@ -1,12 +1,13 @@
 """The middle between window and daemon."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
 
 from aeon_popup.controller import Controller
 from aeon_popup.state import happenings
-from aeon_popup.state.happenings import Happening, HotkeySet
+from aeon_popup.state.happenings import HotkeySet
 from aeon_popup.state.notices import HOTKEY, Notice
 from aeon_popup.state.run_view import Stage
 from aeon_popup.state.session import SessionView
@@ -24,7 +25,19 @@ from aeond_client.events import (
 )
 from aeond_client.records.judgements import Question
 from aeond_client.records.runs import Problem, Resolution, RunState, StepState
-from tests.support.popup_states import KEY, RUN, SESSION, STEPS, TEXT, planned, received, sent, states
+from tests.support.popup_states import (
+    KEY,
+    RUN,
+    SESSION,
+    STEPS,
+    TEXT,
+    Change,
+    happen,
+    planned,
+    received,
+    sent,
+    states,
+)
 
 
 class Noted:
@@ -54,9 +67,9 @@ class World:
         )
         self.controller.screen = screen
 
-    def has(self, *batches: list[Happening]) -> "World":
+    def has(self, *batches: Sequence[Change]) -> "World":
         for batch in batches:
-            self.controller.apply(batch)
+            happen(self.controller, batch)
         return self
 
     @property
@@ -110,7 +123,7 @@ def test_retry_continues_a_failed_run_from_its_failed_step(world: World) -> None
     ((key, run_id, after_seq, session_id),) = world.daemon.of("fork")
     assert (run_id, after_seq, session_id) == (RUN, 7, SESSION)
     world.controller.retry()
-    world.has([happenings.Selected(KEY)])
+    world.controller.open_run(RUN)
     world.controller.retry()
     assert (world.view.shown_key, len(world.daemon.of("fork")), world.daemon.of("submit")) == (key, 1, [])
 

@@ -5,7 +5,7 @@ import asyncio
 import anyio
 
 from aeon_popup.background.batches import FRAME_SECONDS, MOST_AT_ONCE, MOST_WAITING, Batches
-from aeon_popup.state.happenings import Drafted, Happening
+from aeon_popup.state.happenings import Happening, HistoryFailed
 
 
 class Received:
@@ -30,7 +30,7 @@ async def test_happenings_between_two_frames_come_together() -> None:
     """The first happening comes at once and alone; those that follow come in order as one batch."""
     received = Received()
     batches = Batches(received)
-    made: list[Happening] = [Drafted(str(number)) for number in range(100)]
+    made: list[Happening] = [HistoryFailed(str(number)) for number in range(100)]
     batches.put(made[0])
     assert await received.next() == made[:1]
     for one in made[1:]:
@@ -44,10 +44,10 @@ async def test_no_batch_comes_before_the_last_was_taken() -> None:
     """A slow window gets one batch at a time, and the rest together afterwards."""
     received = Received()
     batches = Batches(received)
-    batches.put(Drafted("1"))
+    batches.put(HistoryFailed("1"))
     await received.next()
     for number in range(2, 5):
-        batches.put(Drafted(str(number)))
+        batches.put(HistoryFailed(str(number)))
         await anyio.lowlevel.checkpoint()
     assert len(received.batches) == 1
     batches.taken()
@@ -58,7 +58,7 @@ async def test_many_happenings_come_in_pieces() -> None:
     """The window gets no more at once than it can draw in time, and all of them in order."""
     received = Received()
     batches = Batches(received)
-    made: list[Happening] = [Drafted(str(number)) for number in range(MOST_AT_ONCE + 7)]
+    made: list[Happening] = [HistoryFailed(str(number)) for number in range(MOST_AT_ONCE + 7)]
     for one in made:
         batches.put(one)
     assert await received.next() == made[:MOST_AT_ONCE]
@@ -71,7 +71,7 @@ async def test_a_full_batch_stops_the_streams() -> None:
     received = Received()
     batches = Batches(received)
     for number in range(MOST_WAITING):
-        batches.put(Drafted(str(number)))
+        batches.put(HistoryFailed(str(number)))
     with anyio.move_on_after(0) as scope:
         await batches.has_room()
     assert scope.cancelled_caught

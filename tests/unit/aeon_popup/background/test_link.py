@@ -4,6 +4,7 @@ import os
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import anyio
@@ -62,7 +63,7 @@ class Window:
         self.link.taken()
 
     def submit(self) -> None:
-        self.view = after(self.view, happenings.Submitted(KEY, "a request"))
+        self.view = self.view.submitted(KEY, "a request")
         self.link.submit(KEY, "a request", "")
 
     async def until(self, reached: Callable[[SessionView], bool]) -> None:
@@ -165,7 +166,7 @@ async def test_a_decided_approval_is_not_asked_about_when_the_run_is_opened(
         await window.until(lambda view: view.stage is Stage.DONE)
         run_id = window.view.runs[0].run_id
     async with opened(daemon.path) as window:
-        window.view = after(window.view, happenings.Opened("opened", run_id, ""))
+        window.view = window.view.opened("opened", run_id, "")
         window.link.follow("opened", run_id)
         await window.until(lambda view: view.stage is Stage.DONE)
         assert window.view.runs[0].approvals == ()
@@ -205,7 +206,7 @@ async def test_a_failed_call_says_why(served: tuple[ScriptedDaemon, ApprovingRun
         await window.until(lambda view: view.stage is Stage.APPROVAL)
         approval = window.view.runs[0].approvals[0]
         runs.refused.add("DecideRun")
-        window.view = after(window.view, happenings.Sent(KEY, approval.subject))
+        window.view = window.view.sent(KEY, approval.subject)
         window.link.decide(KEY, approval, approved=True, scope="once")
         await window.until(lambda view: bool(view.runs[0].note))
         assert (window.view.stage, runs.decided) == (Stage.APPROVAL, [])
@@ -220,12 +221,11 @@ async def test_a_run_is_continued_once(served: tuple[ScriptedDaemon, ApprovingRu
     async with opened(daemon.path) as window:
         window.view = folded(
             received(*planned(1), RunEnded(RunState.FAILED), key=KEY),
-            after(window.view, happenings.Opened(KEY, RUN, "")),
+            window.view.opened(KEY, RUN, ""),
         )
         for after_seq, refused in ((0, set[str]()), (7, {"ForkRun"}), (7, set[str]())):
             runs.refused = refused
-            tried = happenings.Continued("again", KEY, after_seq)
-            window.view = after(window.view, tried)
+            window.view = window.view.continued("again", KEY, after_seq)
             window.link.fork("again", RUN, after_seq, "session-1")
             await window.until(lambda view: view.stage in {Stage.FAILED, Stage.DONE})
         refusals = [one.lasting for one in window.applied if isinstance(one, happenings.Refused)]
@@ -312,7 +312,7 @@ async def test_the_daemon_is_started_by_systemd(
     async with opened(tmp_path / "none.sock") as window:
         window.link.look(visible=True)
         await window.until(lambda view: view.stage is Stage.UNAVAILABLE)
-        window.view = after(window.view, happenings.StartAsked())
+        window.view = replace(window.view, starting=True, start_problem="")
         assert wording.badge(window.view)[0] == "Starting aeond…"
         window.link.start_daemon()
         with anyio.fail_after(60):

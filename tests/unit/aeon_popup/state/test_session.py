@@ -18,6 +18,7 @@ from tests.support.popup_states import (
     SESSION,
     SOCKET,
     TEXT,
+    Change,
     folded,
     planned,
     received,
@@ -56,34 +57,34 @@ STAGES = {
 }
 
 EVENTS: list[Happening] = received(*planned(3), RunEnded(RunState.FAILED))
-ANY: list[Happening] = [
+ANY: list[Change] = [
     *sent(),
     *EVENTS,
     happenings.Refused(KEY, "no daemon"),
-    happenings.Continued("again", KEY, 9),
-    happenings.Continued("again", "unknown", 9),
+    lambda view: view.continued("again", KEY, 9),
+    lambda view: view.continued("again", "unknown", 9),
     happenings.Refused("again", "no daemon"),
     happenings.Refused("again", "it does not fit", lasting=True),
     happenings.LinkDown(SOCKET),
     happenings.LinkUp(SOCKET),
     happenings.CallFailed(KEY, "too late"),
-    happenings.Unopened(KEY, "no program"),
-    happenings.Sent(KEY, "q1"),
-    happenings.StopAsked(KEY),
-    happenings.UndoAsked(KEY),
+    lambda view: view.with_changed(KEY, note="no program"),
+    lambda view: view.sent(KEY, "q1"),
+    lambda view: view.with_changed(KEY, stopping=True),
+    lambda view: view.with_changed(KEY, undoing=True, note=""),
     happenings.Undone(KEY, UndoReport()),
     happenings.HistoryListed(()),
     happenings.HistoryFailed("no daemon"),
-    happenings.StartAsked(),
+    lambda view: replace(view, starting=True, start_problem=""),
     happenings.StartFailed("no such unit"),
     happenings.DaemonSeen("starting"),
-    happenings.Drafted("half a word"),
-    happenings.ReplyDrafted(KEY, RUN, "s3.1", "half an answer"),
-    happenings.FollowUpStarted("a"),
-    happenings.NewStarted(),
-    happenings.Selected(KEY),
-    happenings.Selected("unknown"),
-    happenings.Opened("opened", RUN, TEXT),
+    lambda view: view.drafted("half a word"),
+    lambda view: view.reply_drafted(KEY, RUN, "s3.1", "half an answer"),
+    lambda view: view.follow_up_started("a"),
+    lambda view: view.new_started(),
+    lambda view: view.selected(KEY),
+    lambda view: view.selected("unknown"),
+    lambda view: view.opened("opened", RUN, TEXT),
     happenings.Found("opened", RUN, TEXT, 2),
 ]
 
@@ -97,7 +98,7 @@ def test_each_state_has_its_stage(name: str, stage: Stage) -> None:
 
 @given(st.lists(st.sampled_from(ANY), max_size=40))
 @example([*sent(), *sent(), happenings.Refused(KEY, "no daemon")])
-def test_any_order_of_happenings_is_a_state(chosen: list[Happening]) -> None:
+def test_any_order_of_happenings_is_a_state(chosen: list[Change]) -> None:
     """Whatever happens in whatever order, the shown run exists or the prompt is shown, and each run is kept once."""
     view = folded(chosen)
     assert view.shown_key == "" or view.shown is not None
@@ -118,72 +119,72 @@ def test_batches_do_not_matter(cuts: list[int]) -> None:
 
 def test_a_refused_request_is_the_draft_again() -> None:
     """The text of a request that no daemon accepted is back in the prompt, with the key under which it is repeated."""
-    view = folded([happenings.Submitted(KEY, TEXT), happenings.Refused(KEY, "no daemon")])
+    view = after(SessionView().submitted(KEY, TEXT), happenings.Refused(KEY, "no daemon"))
     assert (view.draft, view.draft_key, view.shown, view.writing) == (TEXT, KEY, None, True)
-    assert after(view, happenings.Drafted(TEXT)).draft_key == KEY
-    assert after(view, happenings.Drafted(f"{TEXT} soon")).draft_key == ""
+    assert view.drafted(TEXT).draft_key == KEY
+    assert view.drafted(f"{TEXT} soon").draft_key == ""
 
 
 def test_a_refusal_does_not_disturb_another_draft() -> None:
     """A refusal that arrives while the user writes something else leaves that text alone; its own text follows."""
-    view = folded([happenings.Submitted(KEY, TEXT), happenings.NewStarted(), happenings.Drafted("new")])
+    view = SessionView().submitted(KEY, TEXT).new_started().drafted("new")
     view = after(view, happenings.Refused(KEY, "no daemon"))
     assert view.draft == "new"
-    view = folded([happenings.Submitted("second", "new"), happenings.NewStarted()], view)
+    view = view.submitted("second", "new").new_started()
     assert (view.draft, view.draft_key) == (TEXT, KEY)
 
 
 def test_a_refused_follow_up_is_the_draft_below_its_answer() -> None:
     """A follow-up that no daemon accepted is written again below the answer, in the same session and under the same key."""
     down = happenings.LinkDown(SOCKET, "no daemon")
-    sent_below = happenings.Submitted("next", "And the hotel?", SESSION)
-    view = folded([sent_below, down, happenings.Refused("next", "no daemon")], states()["follow-up"])
+    view = states()["follow-up"].submitted("next", "And the hotel?", SESSION)
+    view = folded([down, happenings.Refused("next", "no daemon")], view)
     assert (view.shown_key, view.session_id, view.writing) == (KEY, SESSION, True)
     assert (view.draft, view.draft_key, view.stage) == ("And the hotel?", "next", Stage.UNAVAILABLE)
 
 
-LEAVING: list[list[Happening]] = [
-    [happenings.Selected(KEY)],
-    [happenings.NewStarted()],
-    [happenings.Opened("opened", "run-9", "another run")],
+LEAVING: list[list[Change]] = [
+    [lambda view: view.selected(KEY)],
+    [lambda view: view.new_started()],
+    [lambda view: view.opened("opened", "run-9", "another run")],
     [happenings.LinkDown(SOCKET), happenings.LinkUp(SOCKET)],
 ]
 
 
 @given(st.lists(st.sampled_from(LEAVING), max_size=8))
-def test_a_draft_stays_where_it_was_written(ways: list[list[Happening]]) -> None:
+def test_a_draft_stays_where_it_was_written(ways: list[list[Change]]) -> None:
     """A draft for a new session and one below an answer survive any way to leave them, in any order."""
-    view = folded([happenings.NewStarted(), happenings.Drafted("a new request")], states()["done"])
-    view = folded([happenings.Selected(KEY), happenings.FollowUpStarted("a follow-up")], view)
+    view = states()["done"].new_started().drafted("a new request")
+    view = view.selected(KEY).follow_up_started("a follow-up")
     view = folded([happening for way in ways for happening in way], view)
-    assert after(view, happenings.NewStarted()).draft == "a new request"
-    view = folded([happenings.Selected(KEY), happenings.FollowUpStarted("!")], view)
+    assert view.new_started().draft == "a new request"
+    view = view.selected(KEY).follow_up_started("!")
     assert (view.draft, view.writing) == ("a follow-up!", True)
 
 
 def test_a_failed_request_that_is_sent_again_leaves_the_draft_below_it() -> None:
     """Retry sends the failed request and not the draft that was begun below it, which stays."""
-    view = folded([happenings.FollowUpStarted("why?"), happenings.Selected(KEY)], states()["failed"])
+    view = states()["failed"].follow_up_started("why?").selected(KEY)
     assert view.draft_key == ""
-    view = folded([happenings.Submitted("again", TEXT, SESSION), happenings.Selected(KEY)], view)
+    view = view.submitted("again", TEXT, SESSION).selected(KEY)
     assert view.draft == "why?"
 
 
 def test_a_run_with_a_draft_is_kept() -> None:
     """An ended run beyond the limit is kept while there is a draft below it."""
-    view = folded([happenings.FollowUpStarted("later")], states()["done"])
+    view = states()["done"].follow_up_started("later")
     for number in range(KEPT_RUNS + 1):
         ended = received(RunEnded(RunState.SUCCEEDED), key=f"more-{number}", run_id=f"run-{number}")
-        view = folded([happenings.Opened(f"more-{number}", f"run-{number}", "more"), *ended], view)
-    assert after(view, happenings.Selected(KEY)).draft == "later"
+        view = folded(ended, view.opened(f"more-{number}", f"run-{number}", "more"))
+    assert view.selected(KEY).draft == "later"
     assert len(view.runs) == KEPT_RUNS
 
 
 def test_an_opened_run_is_retried_in_its_session() -> None:
     """The next request of a run that was opened from the history belongs to the session that its events name."""
-    view = folded([happenings.Opened("opened", RUN, TEXT), *received(*planned(1), key="opened")])
+    view = folded(received(*planned(1), key="opened"), SessionView().opened("opened", RUN, TEXT))
     assert view.session_id == SESSION
-    view = folded([happenings.Opened("again", "run-9", "more")], view)
+    view = view.opened("again", "run-9", "more")
     assert view.session_id == ""
 
 
@@ -199,7 +200,7 @@ def test_a_follow_up_belongs_to_the_session() -> None:
     """A follow-up keeps the session of the shown run; a new request starts another one."""
     view = states()["follow-up"]
     assert (view.session_id, view.writing) == (SESSION, True)
-    assert after(view, happenings.NewStarted()).session_id == ""
+    assert view.new_started().session_id == ""
 
 
 def test_an_ended_run_is_readable_without_a_daemon() -> None:
@@ -214,9 +215,7 @@ def test_old_ended_runs_are_dropped_and_running_ones_kept() -> None:
     for number in range(KEPT_RUNS + 3):
         key = f"more-{number}"
         ended = received(RunEnded(RunState.SUCCEEDED), key=key, run_id=f"run-{number}")
-        view = folded(
-            [happenings.Submitted(key, "more"), happenings.Accepted(key, f"run-{number}", ""), *ended], view
-        )
+        view = folded([happenings.Accepted(key, f"run-{number}", ""), *ended], view.submitted(key, "more"))
     assert len(view.runs) == KEPT_RUNS
     assert view.run(KEY) is not None
     assert view.others_running == 1
@@ -226,14 +225,14 @@ def test_a_reply_on_its_way_is_forgotten_when_it_failed() -> None:
     """A card is enabled again, with the reason, when the daemon rejected the answer."""
     subject = happenings.subject_of(RUN, "s3.1")
     failed = happenings.CallFailed(KEY, "too late", subject)
-    run = folded([happenings.Sent(KEY, subject), failed], states()["question"]).shown
+    run = after(states()["question"].sent(KEY, subject), failed).shown
     assert run is not None
     assert (run.sent, run.note) == (frozenset(), "too late")
 
 
 def test_a_start_of_the_daemon_is_over_when_it_listens() -> None:
     """A daemon that listens ends its start, and a failure that arrives after that is not shown."""
-    view = folded([happenings.LinkDown(SOCKET), happenings.StartAsked()])
+    view = replace(after(SessionView(), happenings.LinkDown(SOCKET)), starting=True)
     assert view.starting
     view = folded([happenings.LinkUp(SOCKET), happenings.StartFailed("too late")], view)
     assert (view.starting, view.start_problem) == (False, "")
@@ -241,7 +240,7 @@ def test_a_start_of_the_daemon_is_over_when_it_listens() -> None:
 
 def test_a_continued_run_is_shown_in_place_of_the_failed_one() -> None:
     """The run that continues a failed one has its request and its session, and is shown while it is created."""
-    view = after(states()["failed"], happenings.Continued("again", KEY, 9))
+    view = states()["failed"].continued("again", KEY, 9)
     run = view.shown
     assert run is not None
     assert (run.key, run.text, run.session_id, run.continues) == ("again", TEXT, SESSION, RUN)
@@ -253,7 +252,7 @@ def test_a_run_that_was_not_continued_says_why(lasting: bool) -> None:
     """The failed run is shown again with the reason, nothing becomes a draft, and the run can be continued under the same request
     id, unless the refusal is lasting.
     """
-    tried = after(states()["failed"], happenings.Continued("again", KEY, 9))
+    tried = states()["failed"].continued("again", KEY, 9)
     view = after(tried, happenings.Refused("again", "no reply", lasting=lasting))
     run = view.shown
     assert run is not None
@@ -264,7 +263,7 @@ def test_a_run_that_was_not_continued_says_why(lasting: bool) -> None:
 
 def test_a_request_that_was_not_continued_is_kept_without_its_failed_run() -> None:
     """If the failed run is not kept any more, its request becomes a draft, under another request id than that of the fork."""
-    tried = after(states()["failed"], happenings.Continued("again", KEY, 9))
+    tried = states()["failed"].continued("again", KEY, 9)
     view = replace(tried, runs=tuple(run for run in tried.runs if run.key == "again"))
     view = after(view, happenings.Refused("again", "no reply"))
     assert (view.draft, view.draft_key, view.problem) == (TEXT, "", "no reply")
@@ -272,13 +271,13 @@ def test_a_request_that_was_not_continued_is_kept_without_its_failed_run() -> No
 
 def test_a_failed_run_that_was_left_stays_where_it_is() -> None:
     """A run that was not continued, and is not shown any more, does not take the place of what the user looks at."""
-    tried = after(states()["failed"], happenings.Continued("again", KEY, 9))
-    view = after(after(tried, happenings.NewStarted()), happenings.Refused("again", "no reply"))
+    tried = states()["failed"].continued("again", KEY, 9)
+    view = after(tried.new_started(), happenings.Refused("again", "no reply"))
     assert (view.shown_key, view.runs[0].note) == ("", "no reply")
 
 
 def test_a_state_is_never_changed_in_place() -> None:
     """A happening leads to a new state and leaves the old one as it was."""
     view = SessionView()
-    after(view, happenings.Drafted("text"))
+    view.drafted("text")
     assert view == replace(view) == SessionView()

@@ -2,18 +2,14 @@
 
 import pytest
 
-from aeon_popup.state import happenings, wording
+from aeon_popup.state import wording
 from aeon_popup.state.happenings import (
     CallFailed,
-    FollowUpStarted,
     Happening,
     LinkDown,
-    NewStarted,
-    Opened,
-    StartAsked,
     StartFailed,
 )
-from aeon_popup.state.session import after
+from aeon_popup.state.session import SessionView, after
 from aeond_client.events import EventKind, RunCreated, RunEnded, StepEnded, StepStarted
 from aeond_client.records.runs import Problem, RunState, StepState
 from tests.support.popup_states import (
@@ -68,7 +64,7 @@ def test_the_footer_names_run_time_and_calls() -> None:
 def test_the_footer_of_a_new_request_names_other_runs_that_wait_for_the_user() -> None:
     """Beside an empty prompt stands how many kept runs need the user, and how many go on by themselves."""
     for state, words in (("question", "1 more needs you"), ("running", "1 more running"), ("done", "")):
-        assert wording.meta(after(states()[state], NewStarted()), 0.0) == words
+        assert wording.meta(states()[state].new_started(), 0.0) == words
 
 
 def test_a_failure_says_what_was_kept() -> None:
@@ -109,15 +105,16 @@ def test_a_failure_says_from_which_step_retry_continues(
     ]
     view = folded([*sent(), *received(*planned(), *kinds, *failed)])
     assert wording.explanation(view, view.shown) == ("Stopped at step 3.", words)
-    view = after(view, happenings.Continued("again", KEY, 9))
+    view = view.continued("again", KEY, 9)
     assert wording.explanation(view, view.run(KEY))[1].endswith("Retry shows the run that continues it.")
 
 
 def test_a_request_below_a_continued_run_says_what_it_does_not_see() -> None:
     """Below a run that continued another one the window says that its answer is not part of the session."""
     created = RunCreated(TEXT, session_id="session-1", forked_run_id="first")
-    view = folded([Opened("k", RUN, TEXT), *received(created, RunEnded(RunState.SUCCEEDED), key="k")])
-    view = after(view, FollowUpStarted("more"))
+    view = SessionView().opened("k", RUN, TEXT)
+    view = folded(received(created, RunEnded(RunState.SUCCEEDED), key="k"), view)
+    view = view.follow_up_started("more")
     assert wording.badge(view)[0] == "Follow-up"
     assert "its answer is not part of the session" in wording.explanation(view, view.shown)[1]
 
@@ -125,7 +122,7 @@ def test_a_request_below_a_continued_run_says_what_it_does_not_see() -> None:
 @pytest.mark.parametrize("name", ["prompt", "running", "follow-up"])
 def test_a_daemon_that_was_not_started_says_why(name: str) -> None:
     """A failed start is explained wherever it was asked for: at the prompt, at a run and at a follow-up."""
-    failed: list[Happening] = [LinkDown(SOCKET), StartAsked(), StartFailed("no such unit")]
+    failed: list[Happening] = [LinkDown(SOCKET), StartFailed("no such unit")]
     view = folded(failed, states()[name])
     assert wording.explanation(view, view.shown) == ("The daemon was not started.", "no such unit")
 
@@ -140,9 +137,10 @@ def test_a_failed_undo_is_explained(name: str) -> None:
 def test_a_request_below_a_run_without_a_session_is_no_follow_up() -> None:
     """Below a run without a session the window says that the request starts a new session without its context."""
     view = folded(
-        [Opened("k", RUN, TEXT), *received(RunCreated(TEXT), RunEnded(RunState.SUCCEEDED), key="k")]
+        received(RunCreated(TEXT), RunEnded(RunState.SUCCEEDED), key="k"),
+        SessionView().opened("k", RUN, TEXT),
     )
-    view = after(view, FollowUpStarted("more"))
+    view = view.follow_up_started("more")
     assert wording.badge(view)[0] == "New session"
     assert "starts a new one, without the answer" in wording.explanation(view, view.shown)[1]
     assert wording.explanation(states()["follow-up"], states()["follow-up"].shown) == ("", "")

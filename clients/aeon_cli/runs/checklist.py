@@ -5,7 +5,7 @@ The functions are pure: the views draw the state and the tests read it.
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Final
+from typing import Any, Final
 
 from aeon_cli.text.printable import one_line, short_value
 from aeon_cli.text.titles import counted, title_of
@@ -18,7 +18,6 @@ from aeond_client.events import (
     CancelRequested,
     ChildRunStarted,
     Event,
-    EventKind,
     InputAnswered,
     InputRequested,
     OperationStarted,
@@ -132,88 +131,168 @@ class Checklist:
         """The display after this event. `now` is the time of a live update, which carries none."""
         kind, time = event.kind, event.time or now
         match kind:
-            case TextDelta():
-                return _written(self, kind, time)
-            case Progress():
-                return _progressed(self, kind, time)
-            case StepStarted() | StepRepaired() | StepEnded():
-                return _stepped(self, kind, time)
-            case InputRequested() | InputAnswered():
-                return _asked(self, kind, time)
-            case ApprovalRequested() | ApprovalDecided():
-                return _held(self, kind, time)
-            case RunSuspended() | StepResolved() | RunResumed() | RunParked() | CancelRequested():
-                return _interrupted(self, kind, time)
-            case _:
-                return _advanced(self, kind, time)
-
-
-def _advanced(shown: Checklist, kind: EventKind, time: float) -> Checklist:
-    """The default transition: a run that progresses normally."""
-    match kind:
-        case RunCreated(plan=plan):
-            lines = _lines(plan.steps) if plan else ()
-            return replace(shown, created_time=time, activity_time=time, lines=lines)
-        case Queued(ahead=ahead):
-            return _doing(
-                shown, f"waiting for {counted(ahead, 'run')}" if ahead else "next in the queue", time
-            )
-        case RunStarted():
-            return replace(_doing(shown, "", time), state=RunState.RUNNING)
-        case PlanningStarted():
-            return _doing(shown, "planning", time)
-        case PlanAdopted(plan=plan):
-            return replace(_doing(shown, "", time), lines=_lines(plan.steps, shown.lines))
-        case PlanningFailed():
-            return _doing(shown, "no plan: answering directly", time)
-        case OperationStarted(operation=operation):
-            return _doing(shown, _OPERATIONS.get(operation, operation), time)
-        case PlanRefined(plan=plan, applied=applied) if applied:
-            return replace(_doing(shown, "", time), lines=_lines(plan.steps, shown.lines))
-        case ReferencesResolved() | RouteChosen() | ProfileInferred() | PassEvaluated() | PlanRefined():
-            return _doing(shown, "", time)
-        case AnswerStarted():
-            return replace(_doing(shown, WRITING, time), answer_text="")
-        case AnswerComposed(answer=answer):
-            return replace(_doing(shown, "", time), answer=answer)
-        case ChildRunStarted(step_id=step_id):  # from now on the step only waits
-            return _change(shown, step_id, replace(shown.line(step_id), recovery=""))
-        case BudgetExhausted(dimension=dimension):
-            return replace(_skipped(shown, _WAITING), exhausted=dimension)
-        case RunEnded(state=state, problem=problem):
-            ended = _doing(_skipped(shown, {*_WAITING, StepState.RUNNING}), "", time)
-            return replace(ended, state=state, problem=problem, ended_time=time)
-        case _:
-            return shown
-
-
-def _interrupted(
-    shown: Checklist,
-    kind: RunSuspended | StepResolved | RunResumed | RunParked | CancelRequested,
-    time: float,
-) -> Checklist:
-    match kind:
-        case RunSuspended(reason=reason, message=message):
-            why = one_line(message or reason.replace("_", " "))
-            activity = why if reason == "disk_full" else ""  # it continues by itself: shown while it pauses
-            return replace(_doing(shown, activity, time), state=RunState.SUSPENDED, suspended=why)
-        case RunResumed():
-            asking = {question.step_id for question in shown.questions}
-            lines = tuple(line if line.step_id in asking else _cut(line) for line in shown.lines)
-            state = RunState.AWAITING_INPUT if asking or shown.approvals else RunState.RUNNING
-            return replace(_doing(shown, "", time), lines=lines, state=state, suspended="")
-        case StepResolved(step_id=step_id, resolution=resolution):
-            changed = _doing(shown, "", time)
-            if step_id:
-                line = shown.line(step_id)
-                changed = _change(
-                    changed, step_id, replace(line, state=_RESOLVED.get(resolution, line.state))
+            case RunCreated(plan=plan):
+                lines = _lines(plan.steps) if plan else ()
+                return replace(self, created_time=time, activity_time=time, lines=lines)
+            case Queued(ahead=ahead):
+                words = f"waiting for {counted(ahead, 'run')}" if ahead else "next in the queue"
+                return self.doing(words, time)
+            case RunStarted():
+                return self.doing("", time, state=RunState.RUNNING)
+            case PlanningStarted():
+                return self.doing("planning", time)
+            case PlanAdopted(plan=plan):
+                return self.doing("", time, lines=_lines(plan.steps, self.lines))
+            case PlanningFailed():
+                return self.doing("no plan: answering directly", time)
+            case OperationStarted(operation=operation):
+                return self.doing(_OPERATIONS.get(operation, operation), time)
+            case PlanRefined(plan=plan, applied=applied) if applied:
+                return self.doing("", time, lines=_lines(plan.steps, self.lines))
+            case ReferencesResolved() | RouteChosen() | ProfileInferred() | PassEvaluated() | PlanRefined():
+                return self.doing("", time)
+            case StepStarted(step=step, recovery=recovery):
+                begun = Line(step.step_id, title_of(step), StepState.RUNNING, started_time=time, recovery=recovery)
+                return self.doing("", time).with_line_for(step).with_line(begun)
+            case StepRepaired(step=step):
+                return self.with_line_for(step).changed_line(step.step_id, title=title_of(step))
+            case StepEnded():
+                return self._ended(kind, time)
+            case ChildRunStarted(step_id=step_id):  # from now on the step only waits
+                return self.changed_line(step_id, recovery="")
+            case InputRequested(question=question):
+                waiting = self.changed_line(question.step_id, activity=f"asks: {one_line(question.prompt)}")
+                questions = (*self.questions, question)
+                return waiting.doing(
+                    "waiting for an answer", time, state=RunState.AWAITING_INPUT, questions=questions
                 )
-            return replace(changed, state=RunState.RUNNING, suspended="")
-        case RunParked():
-            return _doing(shown, "waiting to resume", time)
-        case CancelRequested():
-            return _doing(_skipped(shown, _WAITING), "cancelling", time)
+            case InputAnswered(question_id=question_id, answer=answer):
+                step_id = next((q.step_id for q in self.questions if q.question_id == question_id), "")
+                detail = one_line(short_value(answer)[:_PREVIEW_CHARACTERS])
+                done = self.changed_line(step_id, state=StepState.SUCCEEDED, detail=detail, activity="")
+                return done.without_questions(step_id, time)
+            case ApprovalRequested(step_id=step_id, approval=approval):
+                held = self.changed_line(step_id, state=StepState.READY, activity="", detail="needs approval")
+                approvals = {**self.approvals, approval.approval_id: approval.step_ids}
+                return held.doing(
+                    "waiting for approval", time, state=RunState.AWAITING_INPUT, approvals=approvals
+                )
+            case ApprovalDecided():
+                return self._decided(kind, time)
+            case RunSuspended(reason=reason, message=message):
+                why = one_line(message or reason.replace("_", " "))
+                # After a full disk it continues by itself: shown while it pauses.
+                activity = why if reason == "disk_full" else ""
+                return self.doing(activity, time, state=RunState.SUSPENDED, suspended=why)
+            case RunResumed():
+                asking = {question.step_id for question in self.questions}
+                lines = tuple(line if line.step_id in asking else _cut(line) for line in self.lines)
+                return self.doing(
+                    "", time, lines=lines, state=_waiting_or_running(asking, self.approvals), suspended=""
+                )
+            case StepResolved(step_id=step_id, resolution=resolution):
+                after = _RESOLVED.get(resolution, self.line(step_id).state)
+                resolved = self.changed_line(step_id, state=after)
+                return resolved.doing("", time, state=RunState.RUNNING, suspended="")
+            case RunParked():
+                return self.doing("waiting to resume", time)
+            case CancelRequested():
+                return self.skipping(_WAITING).doing("cancelling", time)
+            case BudgetExhausted(dimension=dimension):
+                return replace(self.skipping(_WAITING), exhausted=dimension)
+            case AnswerStarted():
+                return self.doing(WRITING, time, answer_text="")
+            case AnswerComposed(answer=answer):
+                return self.doing("", time, answer=answer)
+            case RunEnded(state=state, problem=problem):
+                left = self.skipping({*_WAITING, StepState.RUNNING})
+                return left.doing("", time, state=state, problem=problem, ended_time=time)
+            case TextDelta():
+                return self._written(kind, time)
+            case Progress():
+                return self._progressed(kind, time)
+            case _:
+                return self
+
+    def _ended(self, kind: StepEnded, time: float) -> "Checklist":
+        output = "" if kind.output is None else short_value(kind.output)
+        detail = output if kind.state is StepState.SUCCEEDED else kind.error or output
+        ended = self.changed_line(
+            kind.step_id,
+            state=kind.state,
+            detail=one_line(detail[:_PREVIEW_CHARACTERS]),
+            duration_seconds=kind.duration_seconds,
+            text="",
+            activity="",
+        )
+        return ended.without_questions(kind.step_id, time)
+
+    def _decided(self, kind: ApprovalDecided, time: float) -> "Checklist":
+        left = {name: steps for name, steps in self.approvals.items() if name != kind.approval_id}
+        after = StepState.READY if kind.approved else StepState.FAILED
+        why = "" if kind.approved else "not approved in time" if kind.expired else "denied"
+        decided = self
+        for step_id in self.approvals.get(kind.approval_id, ()):
+            decided = decided.changed_line(step_id, state=after, detail=why)
+        return decided.doing("", time, approvals=left, state=_waiting_or_running(left, self.questions))
+
+    def skipping(self, states: Collection[StepState]) -> "Checklist":
+        """The display when nothing new starts and nothing is asked: steps in these states, or with a question, are skipped."""
+        asking = {question.step_id for question in self.questions}
+        lines = tuple(
+            replace(line, state=StepState.SKIPPED, detail="", text="", activity="")
+            if line.state in states or line.step_id in asking
+            else line
+            for line in self.lines
+        )
+        return replace(self, lines=lines, questions=(), approvals={})
+
+    def without_questions(self, step_id: str, time: float) -> "Checklist":
+        """The display with no step waiting for an answer."""
+        if not any(question.step_id == step_id for question in self.questions):
+            return self
+        left = tuple(question for question in self.questions if question.step_id != step_id)
+        state = _waiting_or_running(left, self.approvals)
+        return self.doing("waiting for an answer" if left else "", time, questions=left, state=state)
+
+    def _written(self, kind: TextDelta, time: float) -> "Checklist":
+        if kind.step_id:
+            written = self.line(kind.step_id).text[: kind.offset] + kind.text
+            return self.changed_line(kind.step_id, text=written)
+        # a reply produces no text before its first token
+        shown = self if self.answer_text else self.doing(WRITING, time)
+        return replace(shown, answer_text=self.answer_text[: kind.offset] + kind.text)
+
+    def _progressed(self, kind: Progress, time: float) -> "Checklist":
+        if kind.step_id:
+            activity = one_line(kind.activity)
+            words = activity if kind.fraction < 0 else f"{activity} {kind.fraction:.0%}"
+            return self.changed_line(kind.step_id, activity=words)
+        activity = kind.activity or self.usual_activity
+        started = self.activity_time if activity == self.activity else time
+        return replace(self, activity=activity, activity_time=started, fraction=kind.fraction)
+
+    def doing(self, activity: str, time: float, **changes: Any) -> "Checklist":
+        """The display with another activity, and these changes."""
+        doing = replace(self, activity=activity, usual_activity=activity, activity_time=time, fraction=-1.0)
+        return replace(doing, **changes)
+
+    def with_line_for(self, step: PlanStep) -> "Checklist":
+        """Adds a line for a step that no plan contains."""
+        return self if step.step_id in self.place else replace(self, lines=(*self.lines, *_lines((step,))))
+
+    def changed_line(self, step_id: str, **changes: Any) -> "Checklist":
+        """The display with these changes of a step's line, if there is one."""
+        return self.with_line(replace(self.line(step_id), **changes))
+
+    def with_line(self, changed: Line) -> "Checklist":
+        """The display with this line in the place of the one of its step."""
+        lines = tuple(changed if line.step_id == changed.step_id else line for line in self.lines)
+        return replace(self, lines=lines)
+
+
+def _waiting_or_running(*asked: Collection[Any]) -> RunState:
+    return RunState.AWAITING_INPUT if any(asked) else RunState.RUNNING
 
 
 def _cut(line: Line) -> Line:
@@ -222,119 +301,6 @@ def _cut(line: Line) -> Line:
         return line
     state = StepState.UNKNOWN if line.recovery == "ask" else StepState.READY
     return replace(line, state=state, text="", activity="")
-
-
-def _skipped(shown: Checklist, states: Collection[StepState]) -> Checklist:
-    """The display when nothing new starts and nothing is asked: steps in these states, or with a question, are skipped."""
-    asking = {question.step_id for question in shown.questions}
-    lines = tuple(
-        replace(line, state=StepState.SKIPPED, detail="", text="", activity="")
-        if line.state in states or line.step_id in asking
-        else line
-        for line in shown.lines
-    )
-    return replace(shown, lines=lines, questions=(), approvals={})
-
-
-def _stepped(shown: Checklist, kind: StepStarted | StepRepaired | StepEnded, time: float) -> Checklist:
-    match kind:
-        case StepStarted(step=step):
-            known = _with_line_for(_doing(shown, "", time), step)
-            begun = Line(step.step_id, title_of(step), StepState.RUNNING, started_time=time)
-            return _change(known, step.step_id, replace(begun, recovery=kind.recovery))
-        case StepRepaired(step=step):
-            known = _with_line_for(shown, step)
-            return _change(known, step.step_id, replace(known.line(step.step_id), title=title_of(step)))
-        case StepEnded(step_id=step_id, state=state):
-            output = "" if kind.output is None else short_value(kind.output)
-            detail = output if state is StepState.SUCCEEDED else kind.error or output
-            ended = replace(
-                shown.line(step_id),
-                state=state,
-                detail=one_line(detail[:_PREVIEW_CHARACTERS]),
-                duration_seconds=kind.duration_seconds,
-                text="",
-                activity="",
-            )
-            return _without_questions(_change(shown, step_id, ended), step_id, time)
-
-
-def _asked(shown: Checklist, kind: InputRequested | InputAnswered, time: float) -> Checklist:
-    match kind:
-        case InputRequested(question=question):
-            line = replace(shown.line(question.step_id), activity=f"asks: {one_line(question.prompt)}")
-            waiting = replace(
-                _change(shown, question.step_id, line),
-                state=RunState.AWAITING_INPUT,
-                questions=(*shown.questions, question),
-            )
-            return _doing(waiting, "waiting for an answer", time)
-        case InputAnswered(question_id=question_id, answer=answer):
-            step_id = next((q.step_id for q in shown.questions if q.question_id == question_id), "")
-            detail = one_line(short_value(answer)[:_PREVIEW_CHARACTERS])
-            line = replace(shown.line(step_id), state=StepState.SUCCEEDED, detail=detail, activity="")
-            return _without_questions(_change(shown, step_id, line), step_id, time)
-
-
-def _held(shown: Checklist, kind: ApprovalRequested | ApprovalDecided, time: float) -> Checklist:
-    match kind:
-        case ApprovalRequested(step_id=step_id, approval=approval):
-            held = replace(shown.line(step_id), state=StepState.READY, activity="", detail="needs approval")
-            waiting = replace(
-                _change(shown, step_id, held),
-                state=RunState.AWAITING_INPUT,
-                approvals={**shown.approvals, approval.approval_id: approval.step_ids},
-            )
-            return _doing(waiting, "waiting for approval", time)
-        case ApprovalDecided(approval_id=approval_id, approved=approved):
-            left = {name: steps for name, steps in shown.approvals.items() if name != approval_id}
-            for step_id in shown.approvals.get(approval_id, ()):
-                after = StepState.READY if approved else StepState.FAILED
-                why = "" if approved else "not approved in time" if kind.expired else "denied"
-                shown = _change(shown, step_id, replace(shown.line(step_id), state=after, detail=why))
-            state = RunState.AWAITING_INPUT if left or shown.questions else RunState.RUNNING
-            return replace(_doing(shown, "", time), approvals=left, state=state)
-
-
-def _without_questions(shown: Checklist, step_id: str, time: float) -> Checklist:
-    """The display with no step waiting for an answer."""
-    if not any(question.step_id == step_id for question in shown.questions):
-        return shown
-    left = tuple(question for question in shown.questions if question.step_id != step_id)
-    state = RunState.AWAITING_INPUT if left or shown.approvals else RunState.RUNNING
-    return replace(_doing(shown, "waiting for an answer" if left else "", time), questions=left, state=state)
-
-
-def _written(shown: Checklist, kind: TextDelta, time: float) -> Checklist:
-    if not kind.step_id:
-        if not shown.answer_text:  # a reply produces no text before its first token
-            shown = _doing(shown, WRITING, time)
-        return replace(shown, answer_text=shown.answer_text[: kind.offset] + kind.text)
-    line = shown.line(kind.step_id)
-    return _change(shown, kind.step_id, replace(line, text=line.text[: kind.offset] + kind.text))
-
-
-def _progressed(shown: Checklist, kind: Progress, time: float) -> Checklist:
-    if kind.step_id:
-        activity = one_line(kind.activity)
-        words = activity if kind.fraction < 0 else f"{activity} {kind.fraction:.0%}"
-        return _change(shown, kind.step_id, replace(shown.line(kind.step_id), activity=words))
-    activity = kind.activity or shown.usual_activity
-    started = shown.activity_time if activity == shown.activity else time
-    return replace(shown, activity=activity, activity_time=started, fraction=kind.fraction)
-
-
-def _doing(shown: Checklist, activity: str, time: float) -> Checklist:
-    return replace(shown, activity=activity, usual_activity=activity, activity_time=time, fraction=-1.0)
-
-
-def _with_line_for(shown: Checklist, step: PlanStep) -> Checklist:
-    """Adds a line for a step that no plan contains."""
-    return shown if step.step_id in shown.place else replace(shown, lines=(*shown.lines, *_lines((step,))))
-
-
-def _change(shown: Checklist, step_id: str, changed: Line) -> Checklist:
-    return replace(shown, lines=tuple(changed if line.step_id == step_id else line for line in shown.lines))
 
 
 def _lines(steps: tuple[PlanStep, ...], before: tuple[Line, ...] = ()) -> tuple[Line, ...]:

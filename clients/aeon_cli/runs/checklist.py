@@ -152,7 +152,9 @@ class Checklist:
             case ReferencesResolved() | RouteChosen() | ProfileInferred() | PassEvaluated() | PlanRefined():
                 return self.doing("", time)
             case StepStarted(step=step, recovery=recovery):
-                begun = Line(step.step_id, title_of(step), StepState.RUNNING, started_time=time, recovery=recovery)
+                begun = Line(
+                    step.step_id, title_of(step), StepState.RUNNING, started_time=time, recovery=recovery
+                )
                 return self.doing("", time).with_line_for(step).with_line(begun)
             case StepRepaired(step=step):
                 return self.with_line_for(step).changed_line(step.step_id, title=title_of(step))

@@ -14,7 +14,7 @@ from aeon_cli.runs.checklist import Checklist
 from aeon_cli.runs.outages import BACK, outlasting
 from aeon_cli.runs.outages import in_words as outage_in_words
 from aeon_cli.runs.questions import ask_person, can_ask, how_to_answer, lines_of
-from aeon_cli.runs.views import NoView, PlainView, View, in_words
+from aeon_cli.runs.views import PlainView, View, in_words
 from aeon_cli.text.encoding import plain
 from aeon_cli.text.printable import json_line, one_line
 from aeon_cli.text.terminals import look_at
@@ -180,7 +180,7 @@ def _held_up(
 def choose_view(*, silent: bool) -> View:
     """The best view that standard error supports."""
     if silent:
-        return NoView()
+        return View()
     terminal = look_at(sys.stderr)
     if not terminal.live:
         return PlainView(sys.stderr, terminal)

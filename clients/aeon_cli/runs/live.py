@@ -10,7 +10,8 @@ from rich.text import Text
 
 from aeon_cli.runs.checklist import Checklist
 from aeon_cli.runs.rows import Row, rows_of
-from aeon_cli.text.terminals import Terminal
+from aeon_cli.runs.views import View
+from aeon_cli.text.terminals import Terminal, console_on
 from aeond_client.events import Event
 
 _FRAMES_PER_SECOND = 10
@@ -18,19 +19,11 @@ _FRAMES_PER_SECOND = 10
 _ALL_LINES = 100_000
 
 
-class LiveView:
+class LiveView(View):
     """Redraws the checklist on a terminal; the finished list of steps stays on the screen."""
 
     def __init__(self, stream: TextIO, terminal: Terminal, *, clock: Callable[[], float] = time.time) -> None:
-        self._console = Console(
-            file=stream,
-            force_terminal=True,
-            no_color=not terminal.colour,
-            highlight=False,
-            markup=False,
-            emoji=False,
-            soft_wrap=False,
-        )
+        self._console = console_on(stream, terminal)
         self._unicode = terminal.unicode
         self._clock = clock
         self._shown = Checklist()

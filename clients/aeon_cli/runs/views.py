@@ -1,6 +1,6 @@
 """Displays of a run in progress: plain lines or nothing. The live view has its own file."""
 
-from typing import Protocol, TextIO
+from typing import TextIO
 
 from aeon_cli.runs.checklist import Checklist
 from aeon_cli.runs.rows import arrow
@@ -22,11 +22,12 @@ from aeond_client.events import (
 )
 
 
-class View(Protocol):
+class View:
     """Shows a run to a person: `show` after each event, `note` for messages that are not events. When a note
     is repeated, `left` alone is new.
 
-    `end` leaves the steps on the screen because other output follows; `pause` does so until the next event.
+    `end` leaves the steps on the screen because other output follows; `pause` does so until the next event. This
+    class shows nothing.
     """
 
     def show(self, shown: Checklist, event: Event) -> None: ...
@@ -38,23 +39,7 @@ class View(Protocol):
     def end(self) -> None: ...
 
 
-class NoView:
-    """Shows nothing."""
-
-    def show(self, shown: Checklist, event: Event) -> None:
-        """Does nothing."""
-
-    def note(self, words: str, left: str = "") -> None:
-        """Does nothing."""
-
-    def pause(self) -> None:
-        """Does nothing: nothing is on the screen."""
-
-    def end(self) -> None:
-        """Does nothing: nothing is on the screen."""
-
-
-class PlainView:
+class PlainView(View):
     """Prints one line per significant event, in order."""
 
     def __init__(self, stream: TextIO, terminal: Terminal) -> None:
@@ -110,12 +95,6 @@ class PlainView:
         if not (left and words == self._noted):
             self._print(f"{words}{left}")
         self._noted = words
-
-    def pause(self) -> None:
-        """Does nothing: nothing is redrawn."""
-
-    def end(self) -> None:
-        """Does nothing: nothing is redrawn."""
 
     def _print(self, words: str) -> None:
         print(words, file=self._stream, flush=True)

@@ -5,7 +5,6 @@ from collections.abc import Callable
 from threading import Event
 from typing import TYPE_CHECKING
 
-from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
@@ -13,7 +12,7 @@ from aeon_cli.connection import print_json
 from aeon_cli.observing.overview import HEADINGS, MOST_RUNS, Overview, lines_of, read_overview, rows_of
 from aeon_cli.text.printable import fit
 from aeon_cli.text.tables import print_table, table_lines
-from aeon_cli.text.terminals import Terminal, look_at
+from aeon_cli.text.terminals import Terminal, console_on, look_at
 from aeond_client import errors
 
 if TYPE_CHECKING:
@@ -42,15 +41,7 @@ def follow(client: "Client", seconds: float, *, as_json: bool, stop: Event) -> N
     if as_json:
         _repeat(client, seconds, stop, lambda: MOST_RUNS, _print)
         return
-    terminal = look_at(sys.stdout)
-    console = Console(
-        file=sys.stdout,
-        force_terminal=True,
-        no_color=not terminal.colour,
-        highlight=False,
-        markup=False,
-        emoji=False,
-    )
+    console = console_on(sys.stdout, look_at(sys.stdout))
     with Live(console=console, auto_refresh=False, redirect_stdout=False, redirect_stderr=False) as live:
         _repeat(
             client,

@@ -7,10 +7,10 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from aeon_cli.runs.questions import converse
-from aeon_cli.text.calls import call_lines, untrusted_sentence
+from aeon_cli.text.calls import call_lines, previewed, untrusted_sentence
 from aeon_cli.text.printable import one_line
 from aeon_cli.text.titles import counted, duration_in_words
-from aeond_client.records.judgements import ApprovalRequest, CallPreview
+from aeond_client.records.judgements import ApprovalRequest
 
 if TYPE_CHECKING:
     from aeond_client.client import Client
@@ -28,10 +28,8 @@ def lines_of(approval: ApprovalRequest, now: float, taint: Sequence[str]) -> lis
     why = f": {one_line(approval.message)}" if approval.message else ""
     lines = [f"! {several} {needs} your approval{why}"]
     lines += [f"  {read}" for read in [untrusted_sentence(taint)] if read]
-    previews = approval.previews or (CallPreview(),) * len(approval.calls)
-    for number, (step_id, call, preview) in enumerate(
-        zip(approval.step_ids, approval.calls, previews, strict=True), start=1
-    ):
+    calls = zip(approval.step_ids, previewed(approval), strict=True)
+    for number, (step_id, (call, preview)) in enumerate(calls, start=1):
         lines.append(f"  {number}) {one_line(call.tool)}, step {one_line(step_id)}")
         lines += call_lines(call, preview)
     lines += [f"  folder: {one_line(folder)}" for folder in approval.folders]
@@ -57,40 +55,25 @@ def ask_approval(client: "Client", run: "Run", approval: ApprovalRequest, patien
     """
     print("\n".join(lines_of(approval, time.time(), run.taint)), file=sys.stderr)
     _discard_typed()
-    run_id = run.run_id
 
     def take(text: str) -> Any:
         word = text.lower()
+        decide = partial(client.decide_approval, run.run_id, approval.approval_id, approval.digest)
         if word in {"", "n", "no"}:
-            return partial(client.decide_approval, run_id, approval.approval_id, approval.digest, False)
-        if word in _YES and _YES[word] in approval.scopes:
-            decide = partial(client.decide_approval, run_id, approval.approval_id, approval.digest, True)
-            return partial(decide, _YES[word])
-        return None
-
-    def is_open(run: "Run") -> bool:
-        return any(one.approval_id == approval.approval_id for one in run.approvals)
+            return partial(decide, False)
+        return partial(decide, True, _YES[word]) if _YES.get(word) in approval.scopes else None
 
     more = "".join(f", {scope}" for scope in approval.scopes if scope != "once")
-    closed = converse(
+    return converse(
         client,
-        run_id,
+        run.run_id,
         shown=f"Allow? [yes{more} / NO] ",
-        is_open=is_open,
+        is_open=lambda run: any(one.approval_id == approval.approval_id for one in run.approvals),
         take=take,
+        late=(approval.expire_time, "closed: the time to decide is over, so it is denied"),
+        settled="already decided",
         patience_seconds=patience_seconds,
     )
-    if not isinstance(closed, bool):
-        print(f"  ({_why_closed(closed, approval)})", file=sys.stderr)
-        return True
-    return closed
-
-
-def _why_closed(run: "Run", approval: ApprovalRequest) -> str:
-    if run.cancel_requested:
-        return "closed: the run is cancelled"
-    expired = approval.expire_time and time.time() >= approval.expire_time
-    return "closed: the time to decide is over, so it is denied" if expired else "already decided"
 
 
 def _discard_typed() -> None:

@@ -78,18 +78,16 @@ def ask_person(client: "Client", run_id: str, question: Question, patience_secon
             return None
         return partial(client.answer_run, run_id, value_of(question, text), question.question_id)
 
-    closed = converse(
+    return converse(
         client,
         run_id,
         shown=f"[{one_line(shown_value(question.default))}] " if question.has_default else "",
-        is_open=lambda run: _asks(run, question),
+        is_open=lambda run: any(one.question_id == question.question_id for one in run.questions),
         take=take,
+        late=(question.deadline_time, "closed: the time to answer is over"),
+        settled="already answered",
         patience_seconds=patience_seconds,
     )
-    if not isinstance(closed, bool):
-        _say(f"  ({_why_closed(closed, question)})")
-        return True
-    return closed
 
 
 def converse(
@@ -99,11 +97,14 @@ def converse(
     shown: str,
     is_open: "Callable[[Run], bool]",
     take: "Callable[[str], Callable[[], object] | None]",
+    late: tuple[float, str],
+    settled: str,
     patience_seconds: float,
-) -> "bool | Run":
+) -> bool:
     """Prompts until a typed line has been sent to the daemon. `take` makes a line into the call that sends it, or None
-    to prompt again. Returns True once one was accepted, False at the end of input, and the run if nothing is open
-    any more. Waits up to `patience_seconds` for an unavailable daemon.
+    to prompt again. Returns False at the end of input, otherwise True. If nothing is open any more without a typed line,
+    says why: the run is cancelled, the time in `late` is over (0: no limit), or it was `settled` by another client. Waits
+    up to `patience_seconds` for an unavailable daemon.
     """
     _prompt(shown)
     report = _OutageReporter(shown)
@@ -128,19 +129,10 @@ def converse(
             continue  # another client was faster, or our answer arrived although its reply was lost
         else:
             return True
-    return run
-
-
-def _asks(run: "Run", question: Question) -> bool:
-    return any(q.question_id == question.question_id for q in run.questions)
-
-
-def _why_closed(run: "Run", question: Question) -> str:
-    """Why a question is no longer open."""
-    if run.cancel_requested:
-        return "closed: the run is cancelled"
-    lapsed = question.deadline_time and time.time() >= question.deadline_time
-    return "closed: the time to answer is over" if lapsed else "already answered"
+    until, is_over = late
+    why = is_over if until and time.time() >= until else settled
+    _say(f"  ({'closed: the run is cancelled' if run.cancel_requested else why})")
+    return True
 
 
 class _OutageReporter:

@@ -4,7 +4,10 @@ import os
 import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 _FALLBACK = (80, 24)
 
@@ -35,6 +38,20 @@ def look_at(stream: TextIO, environment: Mapping[str, str] = os.environ) -> Term
         unicode=_draws_unicode(stream, environment),
         columns=max(size.columns, 20),
         lines=max(size.lines, 5),
+    )
+
+
+def console_on(stream: TextIO, terminal: Terminal) -> "Console":
+    """A console of rich on a terminal, which prints texts as they are."""
+    from rich.console import Console
+
+    return Console(
+        file=stream,
+        force_terminal=True,
+        no_color=not terminal.colour,
+        highlight=False,
+        markup=False,
+        emoji=False,
     )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from google.protobuf.descriptor import FileDescriptor, MethodDescriptor
+from google.protobuf.descriptor import Descriptor, FileDescriptor, MethodDescriptor
 from google.protobuf.message import Message
 
 from aeond_client.errors import InvalidInputError
@@ -46,16 +46,20 @@ class Call(Generic[T]):
                 reason="REQUEST_TOO_LARGE",
             )
 
-    @property
-    def path(self) -> str:
-        """The gRPC name of the method."""
-        return f"/{self.method.containing_service.full_name}/{self.method.name}"
 
-    @property
-    def reply(self) -> type[Message]:
-        # message_factory.GetMessageClass is missing from the protobuf 3.21 of Debian's packages.
-        kind: type[Message] = self.method.output_type._concrete_class  # type: ignore[attr-defined]  # noqa: SLF001 - in every version of protobuf
-        return kind
+def form_of(method: MethodDescriptor) -> dict[str, Any]:
+    """The arguments with which a channel of gRPC prepares calls of the method."""
+    return {
+        "method": f"/{method.containing_service.full_name}/{method.name}",
+        "request_serializer": _class_of(method.input_type).SerializeToString,
+        "response_deserializer": _class_of(method.output_type).FromString,
+    }
+
+
+def _class_of(message: Descriptor) -> type[Message]:
+    # message_factory.GetMessageClass is missing from the protobuf 3.21 of Debian's packages.
+    kind: type[Message] = message._concrete_class  # type: ignore[attr-defined]  # noqa: SLF001 - in every version of protobuf
+    return kind
 
 
 def methods_of(contract: FileDescriptor) -> Mapping[str, MethodDescriptor]:

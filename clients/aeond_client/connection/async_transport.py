@@ -7,7 +7,7 @@ from typing import Any
 
 import grpc.aio
 
-from aeond_client.calls.call_spec import Call
+from aeond_client.calls.call_spec import Call, form_of
 from aeond_client.connection.channels import OPTIONS
 from aeond_client.connection.failures import error_of
 from aeond_client.errors import CallCancelledError
@@ -37,11 +37,7 @@ def open_channel(target: str) -> Channel:
 
 async def send(channel: Channel, call: Call[Any], seconds: float) -> Any:
     """The reply to a call, once. Raises the classes of `aeond_client.errors`."""
-    method: Any = channel.unary_unary(
-        call.path,
-        request_serializer=type(call.request).SerializeToString,
-        response_deserializer=call.reply.FromString,
-    )
+    method: Any = channel.unary_unary(**form_of(call.method))
     pending = method(call.request, timeout=seconds)
     try:
         with translated():
@@ -55,11 +51,7 @@ class AsyncStream:
     """The replies to a streaming call, which starts at once and runs until `cancel`."""
 
     def __init__(self, channel: Channel, call: Call[Any]) -> None:
-        method: Any = channel.unary_stream(
-            call.path,
-            request_serializer=type(call.request).SerializeToString,
-            response_deserializer=call.reply.FromString,
-        )
+        method: Any = channel.unary_stream(**form_of(call.method))
         self._replies = method(call.request, timeout=call.seconds)
 
     async def accepted(self) -> None:

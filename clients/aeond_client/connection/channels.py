@@ -36,48 +36,41 @@ class StreamChannels(Generic[C]):
     def __init__(self, open_channel: Callable[[], C]) -> None:
         self._open_channel = open_channel
         self._lock = threading.Lock()
-        self._users: list[tuple[C, int]] = []
-        self._retired: list[tuple[C, int]] = []
-        self._finished: list[C] = []
+        self._streams: dict[C, int] = {}  # by channel
+        self._lost: set[C] = set()
 
     def take(self) -> C:
         """A channel with capacity for one more stream."""
         with self._lock:
-            for index, (channel, count) in enumerate(self._users):
-                if count < STREAMS_PER_CHANNEL:
-                    self._users[index] = (channel, count + 1)
+            for channel, count in self._streams.items():
+                if channel not in self._lost and count < STREAMS_PER_CHANNEL:
+                    self._streams[channel] = count + 1
                     return channel
             channel = self._open_channel()
-            self._users.append((channel, 1))
+            self._streams[channel] = 1
             return channel
 
     def give_back(self, channel: C, *, lost: bool = False) -> None:
         """Ends the use of a channel by one stream; `lost` means that its connection was lost."""
         with self._lock:
-            for kept in (self._users, self._retired):
-                for index, (known, count) in enumerate(kept):
-                    if known is not channel:
-                        continue
-                    del kept[index]
-                    if count > 1:
-                        (self._retired if lost or kept is self._retired else self._users).append(
-                            (channel, count - 1)
-                        )
-                    elif lost or kept is self._retired:
-                        self._finished.append(channel)
-                    else:
-                        self._users.append((channel, 0))
-                    return
+            if channel in self._streams:
+                self._streams[channel] -= 1
+                if lost:
+                    self._lost.add(channel)
 
     def take_finished(self) -> list[C]:
         """The lost channels without streams, to be closed."""
         with self._lock:
-            finished, self._finished = self._finished, []
+            finished = [channel for channel in self._lost if not self._streams[channel]]
+            for channel in finished:
+                del self._streams[channel]
+                self._lost.remove(channel)
             return finished
 
     def take_all(self) -> list[C]:
         """All channels, used or not, to be closed with the client."""
         with self._lock:
-            channels = [channel for channel, _ in (*self._users, *self._retired)] + self._finished
-            self._users, self._retired, self._finished = [], [], []
+            channels = list(self._streams)
+            self._streams.clear()
+            self._lost.clear()
             return channels

@@ -5,8 +5,10 @@ from contextlib import contextmanager
 from typing import Any
 
 import grpc
+from google.protobuf.descriptor import MethodDescriptor
+from google.protobuf.message import Message
 
-from aeond_client.calls.call_spec import Call
+from aeond_client.calls.call_spec import Call, form_of
 from aeond_client.connection.channels import OPTIONS
 from aeond_client.connection.failures import error_of
 
@@ -19,12 +21,8 @@ def open_channel(target: str) -> Channel:
 
 def send(channel: Channel, call: Call[Any], seconds: float) -> Any:
     """The reply to a call, once. Raises the classes of `aeond_client.errors`."""
-    method = channel.unary_unary(
-        call.path,
-        request_serializer=type(call.request).SerializeToString,
-        response_deserializer=call.reply.FromString,
-    )
-    with _translated():
+    method = channel.unary_unary(**form_of(call.method))
+    with translated():
         return method(call.request, timeout=seconds)
 
 
@@ -32,21 +30,17 @@ class Stream:
     """The replies to a streaming call, which starts at once and runs until `cancel`."""
 
     def __init__(self, channel: Channel, call: Call[Any]) -> None:
-        method = channel.unary_stream(
-            call.path,
-            request_serializer=type(call.request).SerializeToString,
-            response_deserializer=call.reply.FromString,
-        )
+        method = channel.unary_stream(**form_of(call.method))
         self._replies: Any = method(call.request, timeout=call.seconds)
 
     def accepted(self) -> None:
         """Returns once the daemon has accepted the call."""
-        with _translated():
+        with translated():
             self._replies.initial_metadata()
 
     def read(self) -> Any:
         """The next message, or None at the end. Raises the classes of `aeond_client.errors`."""
-        with _translated():
+        with translated():
             return next(self._replies, None)
 
     def cancel(self) -> None:
@@ -54,8 +48,13 @@ class Stream:
         self._replies.cancel()
 
 
+def exchange(channel: Channel, method: MethodDescriptor, requests: Iterator[Message]) -> Any:
+    """The replies to a call that streams in both directions, which starts at once; iterate over them in `translated`."""
+    return channel.stream_stream(**form_of(method))(requests)
+
+
 @contextmanager
-def _translated() -> Iterator[None]:
+def translated() -> Iterator[None]:
     """Translates exceptions of a call made in the block."""
     try:
         yield

@@ -2,16 +2,15 @@
 
 import os
 from collections.abc import Iterator
+from contextlib import suppress
 from queue import SimpleQueue
 from typing import Any, Self
 
-import grpc
-
 from aeond.api.v1 import tools_pb2
 from aeond_client.calls.call_spec import methods_of
-from aeond_client.connection.failures import error_of
 from aeond_client.connection.sockets import find_socket
-from aeond_client.connection.transport import open_channel
+from aeond_client.connection.transport import exchange, open_channel, translated
+from aeond_client.errors import CallCancelledError
 
 METHOD = methods_of(tools_pb2.DESCRIPTOR)["AttachTerminal"]
 MAX_TYPED_BYTES = 64 << 10
@@ -37,12 +36,7 @@ class LentTerminal:
     def __enter__(self) -> Self:
         self._queue.put(self._offer)
         self._channel = open_channel(find_socket(self._socket).target)
-        method = self._channel.stream_stream(
-            f"/{METHOD.containing_service.full_name}/{METHOD.name}",
-            request_serializer=_Request.SerializeToString,
-            response_deserializer=tools_pb2.AttachTerminalResponse.FromString,
-        )
-        self._stream = method(iter(self._queue.get, None))
+        self._stream = exchange(self._channel, METHOD, iter(self._queue.get, None))
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -63,11 +57,6 @@ class LentTerminal:
 
     def screen(self) -> Iterator[bytes]:
         """The output of the tool until it ends, or `hang_up`. Raises the daemon's error."""
-        try:
+        with suppress(CallCancelledError), translated():
             for response in self._stream:
                 yield response.screen
-        except grpc.RpcError as error:
-            failed: Any = error  # a failed call is itself the error
-            if failed.code() is grpc.StatusCode.CANCELLED:
-                return
-            raise error_of(failed) from error

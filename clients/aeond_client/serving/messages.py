@@ -3,11 +3,10 @@
 from typing import Any
 
 from aeond.api.v1 import tools_pb2
-from aeond_client.calls import values
 from aeond_client.calls.call_spec import json_text, methods_of
 from aeond_client.errors import InvalidInputError
 from aeond_client.records.tools import ToolResult, ToolSpec
-from aeond_client.serving.client_tool import CallContext, ClientTool, ToolFailure
+from aeond_client.serving.client_tool import ClientTool, ToolFailure
 
 METHOD = methods_of(tools_pb2.DESCRIPTOR)["ServeTools"]
 MAX_ERROR_CHARS = 2_000
@@ -61,14 +60,6 @@ def ended(call_id: str, result: ToolResult) -> tools_pb2.ServeToolsRequest:
         taint=result.taint,
     )
     return tools_pb2.ServeToolsRequest(ended=tools_pb2.ToolCallEnded(call_id=call_id, result=wire))
-
-
-def context_of(started: tools_pb2.ToolCallStarted) -> CallContext:
-    return CallContext(started.call.call_id, started.run_id, started.step_id, started.timeout_seconds)
-
-
-def arguments_of(started: tools_pb2.ToolCallStarted) -> dict[str, Any]:
-    return values.json_object(started.call.arguments_json)
 
 
 def result_of(returned: Any) -> ToolResult:

@@ -9,12 +9,11 @@ from inspect import isawaitable
 from queue import SimpleQueue
 from typing import Any
 
-import grpc
-
 from aeond.api.v1 import tools_pb2
-from aeond_client.connection.failures import error_of, may_follow_on
+from aeond_client.calls import values
+from aeond_client.connection.failures import may_follow_on
 from aeond_client.connection.retries import Retries
-from aeond_client.connection.transport import open_channel
+from aeond_client.connection.transport import exchange, open_channel, translated
 from aeond_client.errors import AeondError, CallCancelledError
 from aeond_client.serving import messages
 from aeond_client.serving.client_tool import CallContext, ClientTool
@@ -133,17 +132,10 @@ class ToolStream:
             queue.put(self._offer)
         channel = open_channel(self._target)
         try:
-            method = channel.stream_stream(
-                f"/{messages.METHOD.containing_service.full_name}/{messages.METHOD.name}",
-                request_serializer=tools_pb2.ServeToolsRequest.SerializeToString,
-                response_deserializer=tools_pb2.ServeToolsResponse.FromString,
-            )
-            self._stream = method(iter(queue.get, None))
-            for response in self._stream:
-                self._obey(response)
-        except grpc.RpcError as error:
-            failed: Any = error  # a failed call is itself the error
-            raise error_of(failed) from error
+            with translated():
+                self._stream = exchange(channel, messages.METHOD, iter(queue.get, None))
+                for response in self._stream:
+                    self._obey(response)
         finally:
             queue.put(None)
             channel.close()
@@ -163,7 +155,8 @@ class ToolStream:
                 call_id = started.call.call_id
                 if call_id in self._running:  # a repeat of a call whose result will come
                     return
-                context = self._running[call_id] = messages.context_of(started)
+                context = CallContext(call_id, started.run_id, started.step_id, started.timeout_seconds)
+                self._running[call_id] = context
                 self._waiting.append((started, context))
                 self._begin_next()
             case "cancelled":
@@ -198,7 +191,7 @@ class ToolStream:
         """The result of the call, also of one that fails."""
         try:
             tool = self._tools[started.call.tool]
-            returned = tool.call(messages.arguments_of(started), context)
+            returned = tool.call(values.json_object(started.call.arguments_json), context)
             if isawaitable(returned):
                 returned = self._finish(returned, context)
             return messages.ended(context.call_id, messages.result_of(returned))

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from aeond_client.calls import other_calls, run_calls
-from aeond_client.calls.call_spec import MAX_REQUEST_BYTES, Call
+from aeond_client.calls.call_spec import MAX_REQUEST_BYTES, Call, form_of
 from aeond_client.calls.run_calls import ForkOptions, RunOptions
 from aeond_client.errors import InvalidInputError
 from aeond_client.records.runs import Resolution, RunState
@@ -27,8 +27,8 @@ ALL: list[Call[Any]] = [
     other_calls.get_tool("tool"),
     other_calls.call_tool("tool", {}, "", 1.0),
     other_calls.write_memory("key", 1),
-    other_calls.read_memory("key"),
-    other_calls.search_memory("")("", 50),
+    other_calls.read_fact("key"),
+    other_calls.search_facts("")("", 50),
     other_calls.delete_memory("key"),
     other_calls.list_models()("", 50),
     other_calls.load_model(""),
@@ -51,14 +51,15 @@ ALL: list[Call[Any]] = [
 def test_each_call_sends_and_reads_what_its_method_takes_and_gives(call: Call[Any]) -> None:
     """Request and reply of each call are the messages of the method that it names."""
     assert call.request.DESCRIPTOR is call.method.input_type
-    assert call.reply.DESCRIPTOR is call.method.output_type
-    assert call.path == f"/{call.method.containing_service.full_name}/{call.method.name}"
+    form = form_of(call.method)
+    assert form["response_deserializer"](b"").DESCRIPTOR is call.method.output_type
+    assert form["method"] == f"/{call.method.containing_service.full_name}/{call.method.name}"
 
 
 @pytest.mark.parametrize("call", ALL, ids=lambda call: call.method.name)
 def test_each_call_reads_an_empty_reply(call: Call[Any]) -> None:
     """A reply with nothing in it is read into a record, never into a traceback."""
-    call.read(call.reply())
+    call.read(form_of(call.method)["response_deserializer"](b""))
 
 
 @pytest.mark.parametrize("call", ALL, ids=lambda call: call.method.name)
@@ -84,9 +85,9 @@ def test_a_request_that_the_daemon_would_not_take_is_not_made() -> None:
         (lambda text: run_calls.create_run("", "id", RunOptions(labels={"a": text})), "request.labels"),
         (lambda text: other_calls.call_tool("tool", {}, text, 1.0), "workspace"),
         (lambda text: other_calls.write_memory(text, 1), "key"),
-        (other_calls.read_memory, "key"),
+        (other_calls.read_fact, "key"),
         (other_calls.delete_memory, "key"),
-        (other_calls.search_memory, "prefix"),
+        (other_calls.search_facts, "prefix"),
     ],
 )
 def test_text_that_is_no_unicode_makes_no_call(make: Callable[[str], object], field: str) -> None:

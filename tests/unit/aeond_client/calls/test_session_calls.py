@@ -2,6 +2,7 @@ import pytest
 
 from aeond.api.v1 import sessions_pb2 as pb
 from aeond_client.calls import session_calls
+from aeond_client.calls.call_spec import form_of
 from aeond_client.errors import InvalidInputError
 from aeond_client.records.sessions import Session, SessionContext, SessionMessage
 
@@ -11,7 +12,9 @@ def test_a_creation_is_repeatable_only_with_a_request_id() -> None:
     assert session_calls.create_session("t", {"a": "b"}, "once").repeatable
     assert not session_calls.create_session("t", {}, "").repeatable
     assert not session_calls.delete_session("s").repeatable
-    assert session_calls.get_session("s").path == "/aeond.api.v1.SessionService/GetSession"
+    assert (
+        form_of(session_calls.get_session("s").method)["method"] == "/aeond.api.v1.SessionService/GetSession"
+    )
 
 
 def test_a_session_is_read() -> None:

@@ -215,13 +215,15 @@ class AsyncClient(AsyncConnection):
 
     async def read_memory(self, key: str, *, uid: int | None = None) -> Any:
         """NotFoundError if the key does not exist."""
-        return await self._make(other_calls.read_memory(key, uid))
+        fact = await self.read_fact(key, uid=uid)
+        return fact.value
 
     async def search_memory(
         self, prefix: str = "", limit: int = 1_000, *, uid: int | None = None
     ) -> tuple[tuple[str, Any], ...]:
         """Keys that start with the prefix, sorted, with their values."""
-        return await self._list(other_calls.search_memory(prefix, uid), limit)
+        facts = await self.search_facts(prefix, limit, uid=uid)
+        return tuple((fact.key, fact.value) for fact in facts)
 
     async def read_fact(self, key: str, *, uid: int | None = None) -> MemoryEntry:
         """The value with the run that wrote it and its untrusted sources. NotFoundError if the key does not exist."""
@@ -271,7 +273,7 @@ class AsyncClient(AsyncConnection):
         """Starts waking or loading the model and returns immediately."""
         return await self._make(other_calls.wake_model())
 
-    async def generate(
+    def generate(
         self,
         text: str,
         *,
@@ -284,17 +286,14 @@ class AsyncClient(AsyncConnection):
     ) -> AsyncIterator[TextPiece]:
         """Calls a model directly ("": the chosen one): no plan, no tools, no journal."""
         said = [("system", system)] if system else []
-        call = other_calls.generate(
+        return self.chat(
             [*said, ("user", text)],
             max_tokens=max_tokens,
             temperature=temperature,
             schema=schema,
-            seconds=timeout_seconds,
+            timeout_seconds=timeout_seconds,
             model=model,
         )
-        async with aclosing(self._stream(call)) as pieces:
-            async for piece in pieces:
-                yield piece
 
     async def chat(
         self,

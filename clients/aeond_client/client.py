@@ -212,13 +212,15 @@ class Client(Connection):
 
     def read_memory(self, key: str, *, uid: int | None = None) -> Any:
         """NotFoundError if the key does not exist."""
-        return self._make(other_calls.read_memory(key, uid))
+        fact = self.read_fact(key, uid=uid)
+        return fact.value
 
     def search_memory(
         self, prefix: str = "", limit: int = 1_000, *, uid: int | None = None
     ) -> tuple[tuple[str, Any], ...]:
         """Keys that start with the prefix, sorted, with their values."""
-        return self._list(other_calls.search_memory(prefix, uid), limit)
+        facts = self.search_facts(prefix, limit, uid=uid)
+        return tuple((fact.key, fact.value) for fact in facts)
 
     def read_fact(self, key: str, *, uid: int | None = None) -> MemoryEntry:
         """The value with the run that wrote it and its untrusted sources. NotFoundError if the key does not exist."""
@@ -281,16 +283,14 @@ class Client(Connection):
     ) -> Iterator[TextPiece]:
         """Calls a model directly ("": the chosen one): no plan, no tools, no journal."""
         said = [("system", system)] if system else []
-        call = other_calls.generate(
+        return self.chat(
             [*said, ("user", text)],
             max_tokens=max_tokens,
             temperature=temperature,
             schema=schema,
-            seconds=timeout_seconds,
+            timeout_seconds=timeout_seconds,
             model=model,
         )
-        with closing(self._stream(call)) as pieces:
-            yield from pieces
 
     def chat(
         self,

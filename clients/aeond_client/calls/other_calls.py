@@ -5,7 +5,6 @@ from functools import partial
 from typing import Any
 
 from aeond.api.v1 import daemon_pb2, memory_pb2, models_pb2, policy_pb2, sessions_pb2, tools_pb2
-from aeond_client.calls import values
 from aeond_client.calls.call_spec import (
     CHANGE_SECONDS,
     GRACE_SECONDS,
@@ -68,22 +67,6 @@ def write_memory(key: str, value: Any, uid: int | None = None) -> Call[None]:
     check_unicode("key", key)
     request = memory_pb2.WriteMemoryRequest(key=key, value_json=json_text(value), uid=uid)
     return Call(_MEMORY["WriteMemory"], request, nothing, seconds=CHANGE_SECONDS)
-
-
-def read_memory(key: str, uid: int | None = None) -> Call[Any]:
-    check_unicode("key", key)
-    request = memory_pb2.ReadMemoryRequest(key=key, uid=uid)
-    return Call(_MEMORY["ReadMemory"], request, lambda reply: values.value(reply.entry.value_json))
-
-
-def search_memory(prefix: str, uid: int | None = None) -> PageCall[tuple[str, Any]]:
-    check_unicode("prefix", prefix)
-    request = partial(memory_pb2.SearchMemoryRequest, prefix=prefix, uid=uid)
-    return pages(_MEMORY["SearchMemory"], request, "entries", _entry)
-
-
-def _entry(wire: memory_pb2.MemoryEntry) -> tuple[str, Any]:
-    return wire.key, values.value(wire.value_json)
 
 
 def read_fact(key: str, uid: int | None = None) -> Call[MemoryEntry]:

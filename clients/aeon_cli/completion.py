@@ -7,6 +7,10 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.shell_completion import CompletionItem
 
+from aeon_cli.connection import connect, run_named, waiting_run_named
+from aeon_cli.text.printable import fit, one_line
+from aeond_client.errors import AeondError
+
 if TYPE_CHECKING:
     from aeond_client.client import Client
     from aeond_client.records.runs import Step
@@ -29,10 +33,6 @@ def _completing(names: Names) -> Completer:
     def complete(
         context: click.Context, _parameter: click.Parameter, incomplete: str
     ) -> list[CompletionItem]:
-        from aeon_cli.connection import connect
-        from aeon_cli.text.printable import fit, one_line
-        from aeond_client.errors import AeondError
-
         try:
             with connect(context, at_once=True) as client:
                 found = list(names(client, context, incomplete))
@@ -54,21 +54,18 @@ def complete_run(client: "Client", _context: click.Context, _typed: str) -> Iter
         yield run.run_id, run.text
 
 
-@_completing
-def complete_step_begun(client: "Client", context: click.Context, _typed: str) -> Iterable[tuple[str, str]]:
-    return _steps(client, context, lambda step: step.attempt > 0)
-
-
-@_completing
-def complete_step_unknown(client: "Client", context: click.Context, _typed: str) -> Iterable[tuple[str, str]]:
-    return _steps(client, context, lambda step: step.state == "unknown")
+complete_step_begun = _completing(
+    lambda client, context, _typed: _steps(client, context, lambda step: step.attempt > 0)
+)
+complete_step_unknown = _completing(
+    lambda client, context, _typed: _steps(client, context, lambda step: step.state == "unknown")
+)
 
 
 def _steps(
     client: "Client", context: click.Context, fits: Callable[["Step"], bool]
 ) -> Iterable[tuple[str, str]]:
     """The steps of the run named earlier on the command line."""
-    from aeon_cli.connection import run_named
     from aeon_cli.text.titles import title_of
 
     # While an option has no value yet, click leaves the preceding words among the remaining arguments.
@@ -81,7 +78,6 @@ def _steps(
 @_completing
 def complete_answer(client: "Client", context: click.Context, _typed: str) -> Iterable[tuple[str, str]]:
     """Completes question ids of the run; after a question, or if there is only one, completes its options."""
-    from aeon_cli.connection import waiting_run_named
     from aeond_client.records.runs import RunState
 
     named = context.params.get("words") or ()
@@ -96,7 +92,6 @@ def complete_answer(client: "Client", context: click.Context, _typed: str) -> It
 
 @_completing
 def complete_approval(client: "Client", context: click.Context, _typed: str) -> Iterable[tuple[str, str]]:
-    from aeon_cli.connection import run_named
 
     for approval in client.get_run(run_named(client, context.params["run_id"])).approvals:
         yield approval.approval_id, ", ".join(call.tool for call in approval.calls)
@@ -109,19 +104,15 @@ def complete_session(client: "Client", _context: click.Context, _typed: str) -> 
         yield session.session_id, session.title
 
 
-@_completing
-def complete_tool(client: "Client", _context: click.Context, _typed: str) -> Iterable[tuple[str, str]]:
-    return ((tool.name, tool.description) for tool in client.list_tools())
-
-
-@_completing
-def complete_model(client: "Client", _context: click.Context, _typed: str) -> Iterable[tuple[str, str]]:
-    return ((model.name, model.description) for model in client.list_models())
-
-
-@_completing
-def complete_key(client: "Client", _context: click.Context, typed: str) -> Iterable[tuple[str, str]]:
-    return ((key, "") for key, _ in client.search_memory(typed, limit=_MOST))
+complete_tool = _completing(
+    lambda client, _context, _typed: ((tool.name, tool.description) for tool in client.list_tools())
+)
+complete_model = _completing(
+    lambda client, _context, _typed: ((model.name, model.description) for model in client.list_models())
+)
+complete_key = _completing(
+    lambda client, _context, typed: ((key, "") for key, _ in client.search_memory(typed, limit=_MOST))
+)
 
 
 # ---------------------------------------------------------------- parameters of several commands

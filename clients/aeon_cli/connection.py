@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from aeon_cli.text.printable import json_line
+
 if TYPE_CHECKING:
     from aeond_client.client import Client
     from aeond_client.records.runs import RunState
@@ -90,10 +92,17 @@ def session_named(client: "Client", name: str) -> str:
     return newest[0].session_id
 
 
+def print_outcome(record: Any, words: str, *, as_json: bool) -> None:
+    """The outcome of a command: the record as JSON, or these words."""
+    if as_json:
+        print_json(record)
+    else:
+        print(words)
+
+
 def print_json(*records: Any) -> None:
     """Each record, or list of them, as one line of JSON."""
     from aeon_cli.text.encoding import plain
-    from aeon_cli.text.printable import json_line
 
     for record in records:
         print(json_line(plain(record)))

@@ -13,6 +13,7 @@ import click
 from aeon_cli import commands
 from aeon_cli.exits import MEANINGS, Exit
 from aeon_cli.options import InOrder
+from aeon_cli.text.printable import printable
 from aeond_client import errors
 
 _HOW_TO_START = """\
@@ -112,7 +113,6 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _explain(error: errors.AeondError) -> int:
-    from aeon_cli.text.printable import printable
     from aeon_cli.text.wrapping import print_flowing
 
     print_flowing(f"aeonctl: {error.message}", sys.stderr)

@@ -6,11 +6,14 @@ from typing import TYPE_CHECKING
 import click
 
 from aeon_cli.completion import complete_answer, complete_approval, run_argument
-from aeon_cli.connection import connect, print_json, waiting_run_named
+from aeon_cli.connection import connect, print_json, print_outcome, waiting_run_named
+from aeon_cli.exits import Exit
 from aeon_cli.options import InOrder, json_option
+from aeon_cli.text.tables import print_table
+from aeon_cli.text.timestamps import how_long_ago
+from aeond_client.errors import WrongStateError
 
 if TYPE_CHECKING:
-    from aeon_cli.exits import Exit
     from aeond_client.client import Client
     from aeond_client.records.judgements import ApprovalRequest
     from aeond_client.records.runs import Run
@@ -36,9 +39,7 @@ def answer(context: click.Context, /, run_id: str, words: tuple[str, ...], as_js
     aeonctl answer last yes
     aeonctl answer last s2.1 "the blue one"
     """  # noqa: D301 - click's mark for lines that stay as they are
-    from aeon_cli.exits import Exit
     from aeon_cli.runs.questions import value_of
-    from aeond_client.errors import WrongStateError
     from aeond_client.records.runs import RunState
 
     if len(words) > 2:
@@ -61,16 +62,12 @@ def answer(context: click.Context, /, run_id: str, words: tuple[str, ...], as_js
                 f"Run {run.run_id} has no open question {words[0]!r}.", reason="QUESTION_NOT_OPEN"
             )
         run = client.answer_run(run.run_id, value_of(named[0], words[-1]), named[0].question_id)
-    if as_json:
-        print_json(run)
-    else:
-        print(f"Answered. The run is {run.state.replace('_', ' ')}.")
+    print_outcome(run, f"Answered. The run is {run.state.replace('_', ' ')}.", as_json=as_json)
     return Exit.ANSWERED
 
 
-def _ask_all(client: "Client", run: "Run") -> "Exit":
+def _ask_all(client: "Client", run: "Run") -> Exit:
     """Asks each open question at the terminal; without a terminal, prints the command that answers it."""
-    from aeon_cli.exits import Exit
     from aeon_cli.runs.questions import ask_person, can_ask, lines_to_answer
     from aeond_client.watching.following import PATIENCE_SECONDS
 
@@ -105,8 +102,6 @@ _approval_argument = click.argument(
 def list_approvals(context: click.Context, /, as_json: bool) -> None:
     """List what waits for approval, newest run first. With --json, one per line with its run_id."""
     from aeon_cli.text.encoding import plain
-    from aeon_cli.text.tables import print_table
-    from aeon_cli.text.timestamps import how_long_ago
     from aeond_client.records.runs import RunState
 
     with connect(context) as client:
@@ -209,14 +204,11 @@ def _decide(
         run = client.decide_approval(
             asking.run_id, approval.approval_id, digest or approval.digest, approved, scope
         )
-    if as_json:
-        print_json(run)
-    else:
-        print(f"{'Allowed' if approved else 'Denied'}. The run is {run.state.replace('_', ' ')}.")
+    words = f"{'Allowed' if approved else 'Denied'}. The run is {run.state.replace('_', ' ')}."
+    print_outcome(run, words, as_json=as_json)
 
 
 def _approval_named(client: "Client", name: str, approval_id: str) -> "tuple[Run, ApprovalRequest]":
-    from aeond_client.errors import WrongStateError
     from aeond_client.records.runs import RunState
 
     run_id = waiting_run_named(client, name, RunState.AWAITING_INPUT)

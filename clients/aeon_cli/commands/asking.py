@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from aeon_cli.completion import complete_model, run_argument, seq_option
-from aeon_cli.connection import connect, print_json, run_named, session_named
+from aeon_cli.connection import connect, print_outcome, run_named, session_named
 from aeon_cli.options import json_option, patience_option, session_option, tools_workspace_option
 
 if TYPE_CHECKING:
@@ -148,10 +148,7 @@ def ask(
         session_id = begun_session(client) if new_session else session_named(client, session_id)
         run = client.create_run(request, replace(options, session_id=session_id))
         if detach:
-            if as_json:
-                print_json(run)
-            else:
-                print(run.run_id)
+            print_outcome(run, run.run_id, as_json=as_json)
             return 0
         from aeon_cli.runs.following import Showing, follow
 

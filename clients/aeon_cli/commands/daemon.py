@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 import click
 
 from aeon_cli.connection import chosen_socket, connect, print_json
+from aeon_cli.exits import Exit
 from aeon_cli.options import json_option
+from aeon_cli.text.printable import one_line
 
 if TYPE_CHECKING:
     from aeon_web.access import Access
@@ -23,8 +25,6 @@ def status(context: click.Context, /, as_json: bool) -> int:
     Shows its state, model and load, and any problems. Exits with 0 if the daemon is ready, otherwise with 1.
     """
     from aeon_cli.commands.models import engine_in_words, metrics_in_words
-    from aeon_cli.exits import Exit
-    from aeon_cli.text.printable import one_line
     from aeon_cli.text.titles import duration_in_words, size_in_words
 
     with connect(context) as client:
@@ -60,9 +60,6 @@ def reload(context: click.Context, /, as_json: bool) -> int:
 
     Lists the keys that changed and those that need a restart. An invalid file changes nothing.
     """
-    from aeon_cli.exits import Exit
-    from aeon_cli.text.printable import one_line
-
     with connect(context, administers=True) as client:
         changes = client.reload_config()
     if as_json:
@@ -152,7 +149,6 @@ def top(context: click.Context, /, once: bool, seconds: float, as_json: bool) ->
     """
     from threading import Event
 
-    from aeon_cli.exits import Exit
     from aeon_cli.observing.screen import follow, show_once
     from aeon_cli.text.terminals import look_at
 

@@ -6,8 +6,11 @@ from typing import TYPE_CHECKING
 import click
 
 from aeon_cli.completion import complete_model, complete_step_begun, run_argument, seq_option
-from aeon_cli.connection import connect, print_json, run_named
+from aeon_cli.connection import connect, print_json, print_outcome, run_named
 from aeon_cli.options import json_option
+from aeon_cli.text.printable import printable
+from aeon_cli.text.tables import print_table
+from aeon_cli.text.timestamps import when
 
 if TYPE_CHECKING:
     from aeond_client.client import Client
@@ -60,8 +63,6 @@ def changes(context: click.Context, /, run_id: str, as_json: bool) -> None:
     """
     from aeon_cli.runs.details import events_so_far
     from aeon_cli.text.encoding import plain
-    from aeon_cli.text.tables import print_table
-    from aeon_cli.text.timestamps import when
     from aeon_cli.text.titles import effect_in_words
     from aeond_client.events import StepEnded
 
@@ -151,10 +152,7 @@ def fork(
         options = ForkOptions(plan=read_plan(plan_file) if plan_file else None, model=model)
         forked = client.fork_run(run_id, after_seq, options)
         if detach:
-            if as_json:
-                print_json(forked)
-            else:
-                print(forked.run_id)
+            print_outcome(forked, forked.run_id, as_json=as_json)
             return 0
         return follow(client, forked.run_id, Showing(PATIENCE_SECONDS, as_json=as_json))
 
@@ -195,8 +193,6 @@ def undo(context: click.Context, /, run_id: str, as_json: bool) -> int:
     changed since is left alone, and the exit code is then 1. The run must have ended. RUN is a run id, or
     `last` for the newest run.
     """
-    from aeon_cli.text.printable import printable
-
     with connect(context) as client:
         report = client.undo_run(run_named(client, run_id))
     if as_json:

@@ -6,7 +6,10 @@ import click
 
 from aeon_cli.completion import complete_key
 from aeon_cli.connection import connect, print_json
+from aeon_cli.exits import Exit
 from aeon_cli.options import InOrder, json_option, limit_option
+from aeon_cli.text.printable import json_line, one_line, printable, shown_value
+from aeon_cli.text.tables import print_table
 from aeond_client.records.memory import MemoryEntry
 
 
@@ -41,9 +44,6 @@ def list_keys(context: click.Context, /, prefix: str, limit: int, as_json: bool)
 
     For a fact that a run wrote, the run is shown, and the untrusted sources that it had read.
     """
-    from aeon_cli.text.printable import shown_value
-    from aeon_cli.text.tables import print_table
-
     with connect(context, administers=context.obj is not None) as client:
         found = client.search_facts(prefix, limit, uid=context.obj)
     if as_json:
@@ -65,8 +65,6 @@ def get(context: click.Context, /, key: str, as_json: bool) -> None:
 
     If it comes from a run that had read untrusted data, standard error says so.
     """
-    from aeon_cli.text.printable import json_line, printable
-
     with connect(context, administers=context.obj is not None) as client:
         fact = client.read_fact(key, uid=context.obj)
     value = fact.value
@@ -98,9 +96,6 @@ def set_value(context: click.Context, /, key: str, value: str, text: bool) -> No
 @click.pass_context
 def delete(context: click.Context, /, key: str) -> int:
     """Delete KEY. Exits with 1 if the key does not exist."""
-    from aeon_cli.exits import Exit
-    from aeon_cli.text.printable import one_line
-
     with connect(context, administers=context.obj is not None) as client:
         existed = client.delete_memory(key, uid=context.obj)
     if not existed:
@@ -112,8 +107,6 @@ def _source(fact: MemoryEntry) -> str:
     """Where the fact comes from; "" for a client."""
     if not fact.run_id and not fact.taint:
         return ""
-    from aeon_cli.text.printable import one_line
-
     run = f"run {one_line(fact.run_id)}" if fact.run_id else "unknown run"
     return f"{run}, untrusted: {', '.join(map(one_line, fact.taint))}" if fact.taint else run
 

@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING
 import click
 
 from aeon_cli.completion import complete_model
-from aeon_cli.connection import connect, print_json
+from aeon_cli.connection import connect, print_json, print_outcome
+from aeon_cli.exits import Exit
 from aeon_cli.options import InOrder, json_option
+from aeon_cli.text.printable import one_line
+from aeon_cli.text.tables import print_table
 
 if TYPE_CHECKING:
-    from aeon_cli.exits import Exit
     from aeond_client.client import Client
     from aeond_client.records.models import Engine, EngineMetrics, ModelInfo
 
@@ -28,7 +30,6 @@ def models() -> None:
 @click.pass_context
 def list_models(context: click.Context, /, as_json: bool) -> None:
     """List the models of the catalogue. With --json, one per line."""
-    from aeon_cli.text.tables import print_table
     from aeon_cli.text.titles import size_in_words
 
     with connect(context) as client:
@@ -100,10 +101,8 @@ def wake(context: click.Context, /, wait: bool, as_json: bool) -> int:
         return _begun(client, client.wake_model(), wait=wait, as_json=as_json)
 
 
-def _begun(client: "Client", engine: "Engine", *, wait: bool, as_json: bool) -> "Exit":
+def _begun(client: "Client", engine: "Engine", *, wait: bool, as_json: bool) -> Exit:
     """Reports that an engine is starting; fails if it cannot start."""
-    from aeon_cli.exits import Exit
-
     if wait:
         engine = _wait_for(client, engine)
     _print_engine(engine, as_json=as_json)
@@ -111,10 +110,7 @@ def _begun(client: "Client", engine: "Engine", *, wait: bool, as_json: bool) -> 
 
 
 def _print_engine(engine: "Engine", *, as_json: bool) -> None:
-    if as_json:
-        print_json(engine)
-    else:
-        print(engine_in_words(engine))
+    print_outcome(engine, engine_in_words(engine), as_json=as_json)
 
 
 def _place_of(model: "ModelInfo", engine: "Engine") -> str:
@@ -132,8 +128,6 @@ _IN_WORDS = {
 
 def engine_in_words(engine: "Engine") -> str:
     """The state of the engine on one line, with its meaning where the name alone is unclear."""
-    from aeon_cli.text.printable import one_line
-
     words = one_line(f"{engine.model} {_IN_WORDS.get(engine.state, engine.state)}".strip())
     if engine.activity:
         words += f": {one_line(engine.activity)}" + (f" {engine.progress:.0%}" if engine.progress else "")

@@ -6,7 +6,10 @@ import click
 
 from aeon_cli.completion import complete_run
 from aeon_cli.connection import connect, print_json, run_named
+from aeon_cli.exits import Exit
 from aeon_cli.options import InOrder, json_option, tool_call_arguments
+from aeon_cli.text.printable import json_line, one_line
+from aeon_cli.text.tables import print_table
 
 
 @click.group(cls=InOrder)
@@ -24,9 +27,6 @@ def explain(context: click.Context, /, run_id: str | None, as_json: bool) -> Non
     Rules are listed by name with their conditions; those named builtin apply under every policy. RUN is a run id, or
     `last` for the newest run. With --json, one rule or decision per line.
     """
-    from aeon_cli.text.printable import one_line
-    from aeon_cli.text.tables import print_table
-
     if run_id is not None:
         _explain_run(context, run_id, as_json=as_json)
         return
@@ -44,7 +44,6 @@ def explain(context: click.Context, /, run_id: str | None, as_json: bool) -> Non
 
 
 def _conditions(conditions: object) -> str:
-    from aeon_cli.text.printable import json_line
 
     return json_line(conditions) if conditions else ""
 
@@ -52,7 +51,6 @@ def _conditions(conditions: object) -> str:
 def _explain_run(context: click.Context, run_id: str, *, as_json: bool) -> None:
     from aeon_cli.runs.details import events_so_far
     from aeon_cli.text.encoding import plain
-    from aeon_cli.text.tables import print_table
     from aeond_client.events import PolicyDecided, StepEnded, StepStarted
 
     with connect(context) as client:
@@ -119,9 +117,7 @@ def test(
     aeonctl policy test write_file path=notes.md content=x
     aeonctl policy test remember key=door value=green --taint host:example.org:443
     """  # noqa: D301 - click's mark for lines that stay as they are
-    from aeon_cli.exits import Exit
     from aeon_cli.plans import arguments_of
-    from aeon_cli.text.printable import json_line, one_line
 
     given = arguments_of(arguments)
     folder = str(Path(workspace).absolute()) if workspace else ""
@@ -161,9 +157,7 @@ def replay(
     Nothing is carried out. Exits with 1 if a call is decided differently. With --json, one call per line. RUN is a run
     id, or `last` for the newest run.
     """
-    from aeon_cli.exits import Exit
     from aeon_cli.text.encoding import plain
-    from aeon_cli.text.tables import print_table
 
     text = "" if file is None else file.read_text(encoding="utf-8")
     rows: list[tuple[str, ...]] = []

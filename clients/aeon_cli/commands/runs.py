@@ -5,8 +5,19 @@ import sys
 import click
 
 from aeon_cli.completion import complete_run, complete_session, complete_step_unknown, run_argument
-from aeon_cli.connection import connect, print_json, run_named, session_named, waiting_run_named
+from aeon_cli.connection import (
+    connect,
+    print_json,
+    print_outcome,
+    run_named,
+    session_named,
+    waiting_run_named,
+)
+from aeon_cli.exits import Exit
 from aeon_cli.options import json_option, limit_option
+from aeon_cli.text.tables import print_table
+from aeon_cli.text.timestamps import how_long_ago
+from aeond_client.errors import NotFoundError, WrongStateError
 
 _MOST_BELOW = 100
 _STATES = ["pending", "running", "awaiting_input", "suspended", "succeeded", "failed", "cancelled", "expired"]
@@ -54,9 +65,7 @@ def runs(
     An arrow marks the request of a run that another run started.
     """
     from aeon_cli.text import symbols
-    from aeon_cli.text.tables import print_table
     from aeon_cli.text.terminals import look_at
-    from aeon_cli.text.timestamps import how_long_ago
     from aeond_client.records.runs import RunState
 
     with connect(context) as client:
@@ -121,12 +130,8 @@ def cancel(context: click.Context, /, run_id: str, reason: str, as_json: bool) -
     """Cancel a run. A running tool with side effects is allowed to finish."""
     with connect(context) as client:
         run = client.cancel_run(run_named(client, run_id), reason)
-    if as_json:
-        print_json(run)
-    elif run.state.ended:
-        print(f"The run has already ended: {run.state}.")
-    else:
-        print("Cancelling the run.")
+    words = f"The run has already ended: {run.state}." if run.state.ended else "Cancelling the run."
+    print_outcome(run, words, as_json=as_json)
 
 
 @click.command()
@@ -162,11 +167,9 @@ def decide(context: click.Context, /, run_id: str, resolution: str, step_id: str
                 )
             step_id = unknown[0] if unknown else ""
         run = client.decide_run(run_id, Resolution(resolution), step_id)
-    if as_json:
-        print_json(run)
-    else:
-        subject = f" for step {step_id}" if step_id else ""
-        print(f"Decided: {resolution}{subject}. The run is {run.state.replace('_', ' ')}.")
+    subject = f" for step {step_id}" if step_id else ""
+    words = f"Decided: {resolution}{subject}. The run is {run.state.replace('_', ' ')}."
+    print_outcome(run, words, as_json=as_json)
 
 
 @click.command()
@@ -182,9 +185,7 @@ def delete(context: click.Context, /, run_ids: tuple[str, ...]) -> int:
     \b
     aeonctl delete last
     """  # noqa: D301 - click's mark for lines that stay as they are
-    from aeon_cli.exits import Exit
     from aeon_cli.text.wrapping import print_flowing
-    from aeond_client.errors import NotFoundError, WrongStateError
 
     code = Exit.ANSWERED
     with connect(context) as client:

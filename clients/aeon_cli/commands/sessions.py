@@ -5,8 +5,10 @@ import sys
 import click
 
 from aeon_cli.completion import complete_session
-from aeon_cli.connection import connect, print_json, session_named
+from aeon_cli.connection import connect, print_json, print_outcome, session_named
 from aeon_cli.options import InOrder, json_option, limit_option
+from aeon_cli.text.tables import print_table
+from aeon_cli.text.timestamps import how_long_ago
 
 
 @click.group(cls=InOrder, invoke_without_command=True)
@@ -33,9 +35,6 @@ def sessions(context: click.Context, /) -> None:
 @click.pass_context
 def list_sessions(context: click.Context, /, limit: int, as_json: bool) -> None:
     """List sessions, most recently changed first. With --json, one per line."""
-    from aeon_cli.text.tables import print_table
-    from aeon_cli.text.timestamps import how_long_ago
-
     with connect(context) as client:
         found = client.list_sessions(limit)
     if as_json:
@@ -53,10 +52,7 @@ def new(context: click.Context, /, title: tuple[str, ...], as_json: bool) -> Non
     """Create a session and print its id. Without TITLE, the first request becomes the title."""
     with connect(context) as client:
         session = client.create_session(" ".join(title))
-    if as_json:
-        print_json(session)
-    else:
-        print(session.session_id)
+    print_outcome(session, session.session_id, as_json=as_json)
 
 
 @sessions.command("show")

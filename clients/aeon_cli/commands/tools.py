@@ -8,7 +8,10 @@ import click
 
 from aeon_cli.completion import complete_tool
 from aeon_cli.connection import connect, print_json
+from aeon_cli.exits import Exit
 from aeon_cli.options import json_option, tool_call_arguments
+from aeon_cli.text.printable import json_line, one_line, printable
+from aeon_cli.text.tables import print_table
 
 if TYPE_CHECKING:
     from aeond_client.records.tools import ToolSpec
@@ -24,15 +27,11 @@ def tools(context: click.Context, /, name: str | None, as_json: bool) -> None:
     The description of one tool includes its arguments, result and effects, and for a third-party tool its source
     and the digest to accept. With --json, one tool per line.
     """
-    from aeon_cli.text.tables import print_table
-
     with connect(context) as client:
         found = (client.get_tool(name),) if name else client.list_tools()
     if as_json:
         print_json(*found)
     elif name:
-        from aeon_cli.text.printable import json_line, one_line
-
         tool = found[0]
         print(f"{one_line(tool.name)}: {one_line(tool.description)}")
         print(f"effect   {tool.effect}{', idempotent' if tool.idempotent else ''}")
@@ -95,9 +94,7 @@ def call(
     aeonctl call read_file path=README.md
     aeonctl call remember '{"key": "bonus", "value": 420}'
     """  # noqa: D301 - click's mark for lines that stay as they are
-    from aeon_cli.exits import Exit
     from aeon_cli.plans import arguments_of
-    from aeon_cli.text.printable import json_line, one_line, printable
     from aeon_cli.text.titles import effect_in_words
 
     given = arguments_of(arguments)

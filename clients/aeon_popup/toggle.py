@@ -34,8 +34,9 @@ def send_action(action: str, environment: dict[str, str] | None = None) -> None:
                 raise NoBusError("The session bus rejected this user.")
             bus.sendall(b"BEGIN\r\n")
             bus.sendall(_message(1, "org.freedesktop.DBus", "/org/freedesktop/DBus", "Hello"))
+            _wait_for_reply(bus)
             bus.sendall(_message(2, BUS_NAME, OBJECT_PATH, "ActivateAction", action))
-            _wait_for_reply(bus, 2)
+            _wait_for_reply(bus)
         except OSError as error:
             raise NoBusError(f"The session bus does not respond: {error}.") from error
 
@@ -84,41 +85,18 @@ def _padded(data: bytes, to: int) -> bytes:
     return data + b"\0" * (-len(data) % to)
 
 
-def _wait_for_reply(bus: socket.socket, serial: int) -> None:
-    """Reads messages until the reply to this call. Raises NoBusError for an error."""
-    while True:
+def _wait_for_reply(bus: socket.socket) -> None:
+    """Reads messages until the reply to the next call: replies come in the order of the calls. Raises NoBusError for an error."""
+    kind = 0
+    while kind not in {_REPLY, _ERROR}:
         start = _read(bus, 16)
         order = "<" if start[0:1] == b"l" else ">"
         kind = start[1]
         body_length, _, fields_length = struct.unpack(order + "III", start[4:16])
-        fields = _read(bus, fields_length + (-fields_length % 8))
+        _read(bus, fields_length + (-fields_length % 8))
         body = _read(bus, body_length)
-        if kind in {_REPLY, _ERROR} and _reply_serial(fields, order) == serial:
-            if kind == _ERROR:
-                raise NoBusError(f"The popup did not reply: {_first_text(body, order)}")
-            return
-
-
-def _reply_serial(fields: bytes, order: str) -> int:
-    """The serial in the header field REPLY_SERIAL, whose alignment is that of the field itself."""
-    place = 0
-    while place < len(fields):
-        place += -place % 8
-        code, kind = fields[place], fields[place + 2 : place + 3]
-        place += 4
-        if kind in b"u":
-            place += -place % 4
-            (number,) = struct.unpack_from(order + "I", fields, place)
-            if code == 5:
-                return int(number)
-            place += 4
-        elif kind == b"g":
-            place += fields[place] + 2
-        else:
-            place += -place % 4
-            (length,) = struct.unpack_from(order + "I", fields, place)
-            place += 4 + length + 1
-    return 0
+    if kind == _ERROR:
+        raise NoBusError(f"The popup did not reply: {_first_text(body, order)}")
 
 
 def _first_text(body: bytes, order: str) -> str:

@@ -10,7 +10,8 @@ from dbus_fast import Message, MessageType
 from dbus_fast.aio import MessageBus
 from dbus_fast.errors import DBusFastError
 
-_PORTAL = "org.freedesktop.portal.Desktop"
+from aeon_popup.hotkey.portal import PORTAL, PORTAL_PATH
+
 _SECONDS = 10.0
 _OPENER = "xdg-open"
 # The manager of the user's services starts the program: in a scope it would inherit from the popup what its unit forbids, and the
@@ -50,8 +51,8 @@ def service_command(address: str, environment: Mapping[str, str]) -> tuple[str, 
 async def _has_portal_taken(connection: MessageBus, address: str) -> bool:
     """Whether the portal accepted the request; what the user then chooses in its dialog is not waited for."""
     message = Message(
-        destination=_PORTAL,
-        path="/org/freedesktop/portal/desktop",
+        destination=PORTAL,
+        path=PORTAL_PATH,
         interface="org.freedesktop.portal.OpenURI",
         member="OpenURI",
         signature="ssa{sv}",

@@ -5,14 +5,13 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any
 
-from dbus_fast import Message, MessageType, Variant
+from dbus_fast import Message, MessageType, unpack_variants
 from dbus_fast.aio import MessageBus
 from dbus_fast.errors import DBusFastError
 
-_PORTAL = "org.freedesktop.portal.Desktop"
-_PATH = "/org/freedesktop/portal/desktop"
+from aeon_popup.hotkey.portal import PORTAL, PORTAL_PATH, PORTAL_RESTARTED, listen
+
 _SETTINGS = "org.freedesktop.portal.Settings"
-_BUS = "org.freedesktop.DBus"
 _REPLY_SECONDS = 10.0
 # The settings that are about motion: of all desktops, of GNOME and of those that share its settings, and of KDE.
 _ALL, _GNOME, _KDE = "org.freedesktop.appearance", "org.gnome.desktop.interface", "org.kde.kdeglobals.KDE"
@@ -47,9 +46,8 @@ class Motion:
 
     async def run(self) -> None:
         """Reads the settings, and reads them again when some have changed or the portal was started, until it is cancelled."""
-        self._connection.add_message_handler(self._received)
-        await self._match(f"type='signal',sender='{_PORTAL}',interface='{_SETTINGS}'")
-        await self._match(f"type='signal',sender='{_BUS}',member='NameOwnerChanged',arg0='{_PORTAL}'")
+        changed = f"type='signal',sender='{PORTAL}',interface='{_SETTINGS}'"
+        await listen(self._connection, self._received, changed, PORTAL_RESTARTED)
         last: bool | None = None
         while True:
             self._due.clear()
@@ -63,8 +61,8 @@ class Motion:
     async def _read(self) -> Settings | None:
         """The settings about motion; None if the portal does not reply with any."""
         message = Message(
-            destination=_PORTAL,
-            path=_PATH,
+            destination=PORTAL,
+            path=PORTAL_PATH,
             interface=_SETTINGS,
             member="ReadAll",
             signature="as",
@@ -74,21 +72,7 @@ class Motion:
             reply = await self._connection.call(message)
         if reply.message_type is not MessageType.METHOD_RETURN or reply.signature != "a{sa{sv}}":
             return None
-        return {
-            name: {key: _plain(value) for key, value in keys.items()} for name, keys in reply.body[0].items()
-        }
-
-    async def _match(self, rule: str) -> None:
-        await self._connection.call(
-            Message(
-                destination=_BUS,
-                path="/org/freedesktop/DBus",
-                interface=_BUS,
-                member="AddMatch",
-                signature="s",
-                body=[rule],
-            )
-        )
+        return dict(unpack_variants(reply.body[0]))
 
     def _received(self, message: Message) -> None:
         if message.message_type is not MessageType.SIGNAL:
@@ -96,11 +80,7 @@ class Motion:
         match message.member:
             case "SettingChanged" if message.interface == _SETTINGS:
                 self._due.set()
-            case "NameOwnerChanged" if message.body[0] == _PORTAL and message.body[2]:
+            case "NameOwnerChanged" if message.body[0] == PORTAL and message.body[2]:
                 self._due.set()
             case _:
                 pass
-
-
-def _plain(value: Any) -> Any:
-    return _plain(value.value) if isinstance(value, Variant) else value

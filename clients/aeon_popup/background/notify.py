@@ -8,7 +8,7 @@ from dbus_fast import Message, MessageType, Variant
 from dbus_fast.aio import MessageBus
 from dbus_fast.errors import DBusFastError
 
-from aeon_popup.hotkey.portal import hand_on_token
+from aeon_popup.hotkey.portal import hand_on_token, listen
 from aeon_popup.state.notices import Notice
 
 _NAME = "org.freedesktop.Notifications"
@@ -28,17 +28,7 @@ class Notifier:
     async def start(self) -> None:
         """Listens to the actions that the user chooses."""
         rule = f"type='signal',interface='{_NAME}',path='{_PATH}'"
-        self._connection.add_message_handler(self._received)
-        await self._connection.call(
-            Message(
-                destination="org.freedesktop.DBus",
-                path="/org/freedesktop/DBus",
-                interface="org.freedesktop.DBus",
-                member="AddMatch",
-                signature="s",
-                body=[rule],
-            )
-        )
+        await listen(self._connection, self._received, rule)
 
     async def show(self, notice: Notice) -> None:
         """Shows a notice; does nothing where the desktop has no notifications."""

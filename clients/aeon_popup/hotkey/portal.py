@@ -8,15 +8,17 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
-from dbus_fast import Message, MessageType, Variant
+from dbus_fast import Message, MessageType, Variant, unpack_variants
 from dbus_fast.aio import MessageBus
 
 from aeon_popup.hotkey.chord import Chord
 from aeon_popup.state.happenings import HotkeySet
 
 APP_ID = "dev.aeon.Popup"
-_PORTAL = "org.freedesktop.portal.Desktop"
-_PATH = "/org/freedesktop/portal/desktop"
+BUS = "org.freedesktop.DBus"
+PORTAL = "org.freedesktop.portal.Desktop"
+PORTAL_PATH = "/org/freedesktop/portal/desktop"
+PORTAL_RESTARTED = f"type='signal',sender='{BUS}',member='NameOwnerChanged',arg0='{PORTAL}'"
 _SHORTCUTS = "org.freedesktop.portal.GlobalShortcuts"
 _REQUEST = "org.freedesktop.portal.Request"
 _SESSION = "org.freedesktop.portal.Session"
@@ -101,11 +103,12 @@ class PortalShortcut:
         """Binds the shortcut, and binds it again whenever the portal has ended or was restarted, until it is cancelled.
         A call to a portal that has ended starts it.
         """
-        self._connection.add_message_handler(self._received)
-        await self._match(f"type='signal',interface='{_REQUEST}'")
-        await self._match(f"type='signal',interface='{_SHORTCUTS}'")
-        await self._match(
-            f"type='signal',sender='org.freedesktop.DBus',member='NameOwnerChanged',arg0='{_PORTAL}'"
+        await listen(
+            self._connection,
+            self._received,
+            f"type='signal',interface='{_REQUEST}'",
+            f"type='signal',interface='{_SHORTCUTS}'",
+            PORTAL_RESTARTED,
         )
         while True:
             self._owner_changed.clear()
@@ -149,7 +152,7 @@ class PortalShortcut:
         )
         for name, details in bound.get("shortcuts", []):
             if name == _SHORTCUT_ID:
-                return str(_plain(details.get("trigger_description", "")) or self._chord.text)
+                return str(details.get("trigger_description", "") or self._chord.text)
         raise PortalError("The desktop did not bind the shortcut.")
 
     async def _close(self) -> None:
@@ -169,7 +172,7 @@ class PortalShortcut:
         if reply is None or reply.message_type is not MessageType.METHOD_RETURN:
             final = reply is not None and reply.error_name == _ABSENT
             raise PortalError("This desktop has no portal for global shortcuts.", absent=True, final=final)
-        return int(_plain(reply.body[0]))
+        return int(unpack_variants(reply.body[0]))
 
     async def _request(
         self,
@@ -180,9 +183,9 @@ class PortalShortcut:
         seconds: float = _REPLY_SECONDS,
     ) -> dict[str, Any]:
         """Calls a method that replies by a Request object, and waits for its response."""
-        token = _token()
+        token = f"aeon{uuid.uuid4().hex}"
         sender = str(self._connection.unique_name).removeprefix(":").replace(".", "_")
-        path = f"{_PATH}/request/{sender}/{token}"
+        path = f"{PORTAL_PATH}/request/{sender}/{token}"
         response: asyncio.Future[tuple[int, dict[str, Any]]] = asyncio.get_running_loop().create_future()
         self._responses[path] = response
         try:
@@ -199,13 +202,13 @@ class PortalShortcut:
             raise PortalError("The shortcut was declined.", final=True)
         if code:
             raise PortalError("The desktop could not bind the shortcut.")
-        return {name: _plain(value) for name, value in results.items()}
+        return dict(unpack_variants(results))
 
     async def _call(
-        self, interface: str, member: str, signature: str, body: list[Any], path: str = _PATH
+        self, interface: str, member: str, signature: str, body: list[Any], path: str = PORTAL_PATH
     ) -> Message | None:
         message = Message(
-            destination=_PORTAL,
+            destination=PORTAL,
             path=path,
             interface=interface,
             member=member,
@@ -216,13 +219,6 @@ class PortalShortcut:
             reply = await self._connection.call(message)
         self._replied = str(reply.sender)
         return reply
-
-    async def _match(self, rule: str) -> None:
-        bus = "org.freedesktop.DBus"
-        path = "/org/freedesktop/DBus"
-        await self._connection.call(
-            Message(destination=bus, path=path, interface=bus, member="AddMatch", signature="s", body=[rule])
-        )
 
     def _received(self, message: Message) -> None:
         if message.message_type is not MessageType.SIGNAL:
@@ -235,7 +231,7 @@ class PortalShortcut:
                 self._activated(message.body[3] if len(message.body) > 3 else {})
             case "Deactivated" if message.body[:2] == [self._session, _SHORTCUT_ID]:
                 self._key.release()
-            case "NameOwnerChanged" if message.body[0] == _PORTAL:
+            case "NameOwnerChanged" if message.body[0] == PORTAL:
                 self._owner = message.body[2]
                 # The session has ended with its portal. To close it would be a call to the next portal, whose start would pass
                 # for one that has been bound.
@@ -247,7 +243,7 @@ class PortalShortcut:
 
     def _activated(self, options: dict[str, Any]) -> None:
         if self._key.pressed(time.monotonic()):
-            hand_on_token(str(_plain(options.get("activation_token", ""))))
+            hand_on_token(str(unpack_variants(options.get("activation_token", ""))))
             self._pressed()
         else:
             self._repeated()
@@ -265,9 +261,11 @@ def hand_on_token(token: str) -> None:
         os.environ["XDG_ACTIVATION_TOKEN"] = token
 
 
-def _token() -> str:
-    return f"aeon{uuid.uuid4().hex}"
-
-
-def _plain(value: Any) -> Any:
-    return value.value if isinstance(value, Variant) else value
+async def listen(connection: MessageBus, received: Callable[[Message], None], *rules: str) -> None:
+    """Calls `received` with the messages of the bus from now on, those that match the rules among them."""
+    connection.add_message_handler(received)
+    path = "/org/freedesktop/DBus"
+    for rule in rules:
+        await connection.call(
+            Message(destination=BUS, path=path, interface=BUS, member="AddMatch", signature="s", body=[rule])
+        )

@@ -106,11 +106,23 @@ class Link:
 
     def submit(self, key: str, text: str, session_id: str) -> None:
         """Creates a run in the session, or in a new one, and follows it. The key makes this idempotent."""
-        self._worker.start_soon(lambda: self._submit(key, text, session_id))
+
+        async def create(client: AsyncClient) -> tuple[Run, str]:
+            place = session_id
+            if not place:
+                session = await client.create_session(request_id=f"{key}-session")
+                place = session.session_id
+            return await client.create_run(text, RunOptions(session_id=place), request_id=key), place
+
+        self._worker.start_soon(lambda: self._create(key, create))
 
     def fork(self, key: str, run_id: str, after_seq: int, session_id: str) -> None:
         """Creates a run that continues another one of the session after an event, and follows it. The key makes this idempotent."""
-        self._worker.start_soon(lambda: self._fork(key, run_id, after_seq, session_id))
+
+        async def create(client: AsyncClient) -> tuple[Run, str]:
+            return await client.fork_run(run_id, after_seq, request_id=key), session_id
+
+        self._worker.start_soon(lambda: self._create(key, create))
 
     def follow(self, key: str, run_id: str) -> None:
         """Delivers the events of a run from the first one, and those of the runs below it."""
@@ -207,30 +219,14 @@ class Link:
                 async with self._client() as client:
                     await do(client)
             except AeondError as error:
-                self._failed(key, error, subject)
+                self._put_failure(error, CallFailed(key, error.message, subject))
 
         self._worker.start_soon(call)
 
-    def _failed(self, key: str, error: AeondError, subject: str = "") -> None:
+    def _put_failure(self, error: AeondError, failure: CallFailed | Refused | HistoryFailed) -> None:
         if isinstance(error, NoDaemonError):
             self._note_down(error.message)
-        self._batches.put(CallFailed(key, error.message, subject))
-
-    async def _submit(self, key: str, text: str, session_id: str) -> None:
-        async def create(client: AsyncClient) -> tuple[Run, str]:
-            place = session_id
-            if not place:
-                session = await client.create_session(request_id=f"{key}-session")
-                place = session.session_id
-            return await client.create_run(text, RunOptions(session_id=place), request_id=key), place
-
-        await self._create(key, create)
-
-    async def _fork(self, key: str, run_id: str, after_seq: int, session_id: str) -> None:
-        async def create(client: AsyncClient) -> tuple[Run, str]:
-            return await client.fork_run(run_id, after_seq, request_id=key), session_id
-
-        await self._create(key, create)
+        self._batches.put(failure)
 
     async def _create(self, key: str, create: Callable[[AsyncClient], Awaitable[tuple[Run, str]]]) -> None:
         """Creates a run and follows it. `create` returns it with its session."""
@@ -238,9 +234,7 @@ class Link:
             async with self._client() as client:
                 run, session_id = await create(client)
         except AeondError as error:
-            if isinstance(error, NoDaemonError):
-                self._note_down(error.message)
-            self._batches.put(Refused(key, error.message, lasting=error.reason in _LASTING))
+            self._put_failure(error, Refused(key, error.message, lasting=error.reason in _LASTING))
             return
         self._batches.put(Accepted(key, run.run_id, session_id))
         await self._follow(key, run.run_id)
@@ -260,7 +254,7 @@ class Link:
                     await self._batches.has_room()
                     self._batches.put(Received(key, event, time.time()))
         except AeondError as error:
-            self._failed(key, error)
+            self._put_failure(error, CallFailed(key, error.message))
         finally:
             self._followed.discard(run_id)
 
@@ -269,9 +263,7 @@ class Link:
             async with self._client() as client:
                 runs = await _roots(client, _HISTORY_RUNS)
         except AeondError as error:
-            if isinstance(error, NoDaemonError):
-                self._note_down(error.message)
-            self._batches.put(HistoryFailed(error.message))
+            self._put_failure(error, HistoryFailed(error.message))
             return
         self._batches.put(HistoryListed(runs))
 

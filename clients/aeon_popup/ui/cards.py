@@ -60,13 +60,14 @@ class Card(QFrame):
         """The window was shown, or the card became visible: the time of the guard starts again."""
         self._shown = time.monotonic()
 
-    def small_print(self) -> QLabel:
-        """A hidden line in small letters."""
-        made = named(QLabel(), "detail")
+    def small_print(self, words: str = "") -> QLabel:
+        """A line in small letters, hidden if it has no words."""
+        made = named(QLabel(breakable(words)), "detail")
         made.setTextFormat(Qt.TextFormat.PlainText)
         made.setWordWrap(True)
         made.hide()
         self.box.addWidget(made)
+        made.setVisible(bool(words))
         return made
 
     def buttons(self) -> QHBoxLayout:
@@ -194,17 +195,10 @@ class ApprovalCard(Card):
         words = approval_heading(asked)
         self.heading.setText(breakable(words))
         self.setAccessibleName(f"Approval: {words}")
-        self.reason = self.small_print()
-        if asked.message:
-            why = f"Why this is asked: {printable(asked.message)}"
-            self.reason.setText(breakable(why))
-            self.reason.show()
-            self.setAccessibleDescription(why)
-        self.untrusted = self.small_print()
-        if read := untrusted_sentence(taint):
-            self.untrusted.setText(breakable(read))
-            self.untrusted.show()
-            self.setAccessibleDescription("\n".join(filter(None, (self.accessibleDescription(), read))))
+        why = f"Why this is asked: {printable(asked.message)}" if asked.message else ""
+        read = untrusted_sentence(taint)
+        self.reason, self.untrusted = self.small_print(why), self.small_print(read)
+        self.setAccessibleDescription("\n".join(filter(None, (why, read))))
         shown = scrolled(text_of(asked), "The calls, and what they would do")
         self.differences = Differences(shown.document(), palette)
         self.box.addWidget(shown)

@@ -15,21 +15,14 @@ from aeond_client.records.runs import StepState
 _TEXT_WIDTH = 600
 # Characters of a step's partial output that are shown.
 _TAIL = 200
-_SHAPES = {
-    StepState.RUNNING: Shape.SPINNER,
-    StepState.SUCCEEDED: Shape.TICK,
-    StepState.FAILED: Shape.CROSS,
-    StepState.INVALID: Shape.CROSS,
-    StepState.SKIPPED: Shape.DASH,
-    StepState.UNKNOWN: Shape.QUERY,
-}
-_WORDS = {
-    StepState.RUNNING: "running",
-    StepState.SUCCEEDED: "done",
-    StepState.FAILED: "failed",
-    StepState.INVALID: "failed",
-    StepState.SKIPPED: "skipped",
-    StepState.UNKNOWN: "interrupted",
+# The mark of a step that has started, and its state in words.
+_STATES = {
+    StepState.RUNNING: (Shape.SPINNER, "running"),
+    StepState.SUCCEEDED: (Shape.TICK, "done"),
+    StepState.FAILED: (Shape.CROSS, "failed"),
+    StepState.INVALID: (Shape.CROSS, "failed"),
+    StepState.SKIPPED: (Shape.DASH, "skipped"),
+    StepState.UNKNOWN: (Shape.QUERY, "interrupted"),
 }
 
 
@@ -136,11 +129,11 @@ def _summary(run: RunView) -> list[tuple[str, str, Shape, str]]:
 
 def _step(run: RunView, line: Line, number: int, count: int, *, details: bool) -> tuple[str, str, Shape, str]:
     title = run.title_of(line)
-    waits = line.step_id in run.waiting_steps
-    shape = Shape.DOT if waits and not run.ended else _SHAPES.get(line.state, Shape.RING)
+    shape, state = _STATES.get(line.state, (Shape.RING, "not started"))
     if run.ended and shape is Shape.SPINNER:
         shape = Shape.DASH
-    state = "waits for you" if shape is Shape.DOT else _WORDS.get(line.state, "not started")
+    elif not run.ended and line.step_id in run.waiting_steps:
+        shape, state = Shape.DOT, "waits for you"
     call = line.title if line.title != title else ""
     detail = {
         Shape.DOT: "waiting for you",

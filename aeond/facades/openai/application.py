@@ -39,12 +39,7 @@ def openai_app(socket: str, clock: Clock, new_id: NewId) -> Starlette:
             Route("/v1/responses", api.responses, methods=["POST"]),
             Route("/v1/embeddings", api.embeddings, methods=["POST"]),
         ],
-        exception_handlers={
-            ApiError: _answer_api_error,
-            AeondError: _answer_daemon_error,
-            HTTPException: _answer_http_error,
-            Exception: _answer_fault,
-        },
+        exception_handlers=dict.fromkeys((ApiError, AeondError, HTTPException, Exception), _answer_error),
     )
 
 
@@ -110,22 +105,15 @@ def _request_id(request: Request) -> str:
     return request.headers.get("idempotency-key", "")[:200]
 
 
-async def _answer_api_error(_request: Request, error: Exception) -> Response:
-    assert isinstance(error, ApiError)
-    return failure(error)
-
-
-async def _answer_daemon_error(_request: Request, error: Exception) -> Response:
-    assert isinstance(error, AeondError)
-    return failure(of_daemon(error))
-
-
-async def _answer_http_error(request: Request, error: Exception) -> Response:
-    assert isinstance(error, HTTPException)
-    code = "unknown_url" if error.status_code == 404 else "method_not_allowed"
-    message = f"{request.method} {request.url.path} is not served here."
-    return failure(ApiError(error.status_code, code, message))
-
-
-async def _answer_fault(_request: Request, _error: Exception) -> Response:
-    return failure(ApiError(500, "internal", "The server has a fault, which its log describes."))
+async def _answer_error(request: Request, error: Exception) -> Response:
+    match error:
+        case ApiError():
+            return failure(error)
+        case AeondError():
+            return failure(of_daemon(error))
+        case HTTPException(status_code=status):
+            code = "unknown_url" if status == 404 else "method_not_allowed"
+            message = f"{request.method} {request.url.path} is not served here."
+            return failure(ApiError(status, code, message))
+        case _:
+            return failure(ApiError(500, "internal", "The server has a fault, which its log describes."))

@@ -77,23 +77,49 @@ class StreamOptions(_Part):
     include_usage: bool = False
 
 
-class ChatRequest(_Part):
+class _Request(_Part):
+    """The fields that both forms have."""
+
     model: str = Field(min_length=1, max_length=200)
-    messages: list[ChatMessage] = Field(min_length=1, max_length=MAX_MESSAGES)
     stream: bool | None = False
+    temperature: Temperature = None
+    tool_choice: str | dict[str, Any] | None = None
+    parallel_tool_calls: bool | None = True
+    metadata: dict[str, str] | None = None
+
+    def _prompt(
+        self, said: Iterable[Said], tools: Iterable[tuple[str, FunctionSpec | None]], **more: Any
+    ) -> Prompt:
+        """The prompt of these messages and tools, each a type with the function that it describes."""
+        functions = []
+        for index, (kind, function) in enumerate(tools):
+            if kind != "function" or function is None:
+                raise unsupported(f"There is no tool of type {kind}, only functions.", f"tools.{index}")
+            parameters = function.parameters or {"type": "object", "properties": {}}
+            functions.append(Function(function.name, function.description or "", parameters))
+        return Prompt(
+            self.model,
+            tuple(said),
+            tuple(functions),
+            choice=_choice(self.tool_choice, functions),
+            parallel=self.parallel_tool_calls is not False,
+            temperature=self.temperature or 0.0,
+            workspace=(self.metadata or {}).get("workspace", ""),
+            **more,
+        )
+
+
+class ChatRequest(_Request):
+    messages: list[ChatMessage] = Field(min_length=1, max_length=MAX_MESSAGES)
     stream_options: StreamOptions | None = None
     max_tokens: Tokens = None
     max_completion_tokens: Tokens = None
-    temperature: Temperature = None
     seed: int | None = None
     stop: str | list[str] | None = None
     n: int | None = 1
     logprobs: bool | None = False
     tools: list[ChatTool] | None = Field(default=None, max_length=MAX_FUNCTIONS)
-    tool_choice: str | dict[str, Any] | None = None
-    parallel_tool_calls: bool | None = True
     response_format: ResponseFormat | None = None
-    metadata: dict[str, str] | None = None
 
     @property
     def wants_usage(self) -> bool:
@@ -105,23 +131,13 @@ class ChatRequest(_Part):
             raise unsupported("Only one answer can be made: leave n out.", "n")
         if self.logprobs:
             raise unsupported("Probabilities of tokens are not known: leave logprobs out.", "logprobs")
-        functions = []
-        for index, tool in enumerate(self.tools or []):
-            if tool.type != "function" or tool.function is None:
-                raise unsupported(f"There is no tool of type {tool.type}, only functions.", f"tools.{index}")
-            functions.append(_function(tool.function))
-        return Prompt(
-            self.model,
-            tuple(_chat_said(self.messages)),
-            tuple(functions),
-            choice=_choice(self.tool_choice, functions),
-            parallel=self.parallel_tool_calls is not False,
+        return self._prompt(
+            _chat_said(self.messages),
+            [(tool.type, tool.function) for tool in self.tools or []],
             schema=_schema(self.response_format),
             max_tokens=self.max_completion_tokens or self.max_tokens or DEFAULT_TOKENS,
-            temperature=self.temperature or 0.0,
             seed=self.seed,
             stop=(self.stop,) if isinstance(self.stop, str) else tuple(self.stop or ()),
-            workspace=(self.metadata or {}).get("workspace", ""),
             request_id=request_id,
         )
 
@@ -145,20 +161,14 @@ class TextOptions(_Part):
     format: ResponseFormat | None = None
 
 
-class ResponsesRequest(_Part):
-    model: str = Field(min_length=1, max_length=200)
+class ResponsesRequest(_Request):
     input: str | Annotated[list[InputItem], Field(min_length=1, max_length=MAX_MESSAGES)]
     instructions: str | None = None
     previous_response_id: str | None = None
-    stream: bool | None = False
     background: bool | None = False
     max_output_tokens: Tokens = None
-    temperature: Temperature = None
     tools: list[ResponsesTool] | None = Field(default=None, max_length=MAX_FUNCTIONS)
-    tool_choice: str | dict[str, Any] | None = None
-    parallel_tool_calls: bool | None = True
     text: TextOptions | None = None
-    metadata: dict[str, str] | None = None
 
     def prompt(self, request_id: str = "") -> Prompt:
         """ApiError for what no model here can do."""
@@ -166,24 +176,14 @@ class ResponsesRequest(_Part):
             raise unsupported(
                 "A response is made while its request is open: leave background out.", "background"
             )
-        functions = []
-        for index, tool in enumerate(self.tools or []):
-            if tool.type != "function" or not tool.name:
-                raise unsupported(f"There is no tool of type {tool.type}, only functions.", f"tools.{index}")
-            functions.append(_function(tool))
         said = [Said("system", self.instructions)] if self.instructions else []
         said += [Said("user", self.input)] if isinstance(self.input, str) else _input_said(self.input)
-        return Prompt(
-            self.model,
-            tuple(said),
-            tuple(functions),
-            choice=_choice(self.tool_choice, functions),
-            parallel=self.parallel_tool_calls is not False,
+        return self._prompt(
+            said,
+            [(tool.type, tool if tool.name else None) for tool in self.tools or []],
             schema=_schema(self.text.format if self.text else None),
             max_tokens=self.max_output_tokens or DEFAULT_TOKENS,
-            temperature=self.temperature or 0.0,
             previous=self.previous_response_id or "",
-            workspace=(self.metadata or {}).get("workspace", ""),
             request_id=request_id,
         )
 
@@ -224,11 +224,6 @@ def _is_form(part: int | str) -> bool:
 
 def _path(place: tuple[int | str, ...]) -> str:
     return ".".join(str(part) for part in place if not _is_form(part))
-
-
-def _function(spec: FunctionSpec) -> Function:
-    parameters = spec.parameters or {"type": "object", "properties": {}}
-    return Function(spec.name, spec.description or "", parameters)
 
 
 def _choice(given: str | dict[str, Any] | None, functions: Sequence[Function]) -> str:

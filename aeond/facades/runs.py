@@ -4,7 +4,7 @@ import asyncio
 import json
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, suppress
-from typing import Final
+from typing import Any, Final
 
 import anyio
 
@@ -26,6 +26,14 @@ def call_lines(approval: ApprovalRequest) -> list[str]:
         lines += [preview.diff] if preview.diff else []
         lines += [f"incomplete: {preview.problem}"] if preview.problem else []
     return lines
+
+
+def json_or_text(text: str) -> Any:
+    """The answer to a question that asks for another value than text; the daemon says what it expects."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
 
 
 async def cancel(client: AsyncClient, run_id: str, reason: str) -> None:

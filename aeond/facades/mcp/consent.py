@@ -5,7 +5,7 @@ from typing import Any, Final
 
 import mcp_types as types
 
-from aeond.facades.runs import call_lines
+from aeond.facades.runs import call_lines, json_or_text
 from aeond_client import AsyncClient, Run
 from aeond_client.errors import WrongStateError
 from aeond_client.records.judgements import ApprovalRequest, Question
@@ -85,11 +85,7 @@ async def settle(client: AsyncClient, state: str, result: types.ElicitResult) ->
 async def _answer(client: AsyncClient, run_id: str, question_id: str, given: Any) -> Any:
     """The value of a text field whose question asks for an object or a list."""
     for question in (await client.get_run(run_id)).questions:
-        if question.question_id != question_id or question.options or not isinstance(given, str):
-            continue
-        if question.schema.get("type", "string") not in _FIELDS:
-            try:
-                return json.loads(given)
-            except ValueError:
-                return given  # the daemon says what it expects
+        asks_json = not question.options and question.schema.get("type", "string") not in _FIELDS
+        if question.question_id == question_id and asks_json and isinstance(given, str):
+            return json_or_text(given)
     return given

@@ -1,5 +1,6 @@
 """Runs as results of tools."""
 
+from dataclasses import asdict
 from typing import Any
 
 import mcp_types as types
@@ -17,7 +18,7 @@ def of_run(run: Run) -> types.CallToolResult:
             {"step_id": step.step_id, "description": step.plan_step.description, "state": str(step.state)}
             for step in run.steps
         ],
-        "changes": [{"kind": one.kind, "target": one.target, "detail": one.detail} for one in run.effects],
+        "changes": [asdict(one) for one in run.effects],
         "questions": [
             {
                 "question_id": one.question_id,

@@ -1,8 +1,8 @@
 """The MCP server: tools and resources over the daemon."""
 
 import json
-from collections.abc import Awaitable, Callable
-from contextlib import suppress
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
 from importlib.metadata import version
 from typing import Any, Final
 from urllib.parse import quote, unquote
@@ -164,21 +164,25 @@ class _Handlers:
         if not tasks.are_known(context):
             message = f"Tasks need the extension {tasks.EXTENSION}."
             raise MCPError(types.METHOD_NOT_FOUND, message, {"reason": "EXTENSION_NOT_DECLARED"})
+        async with self._daemon() as client:
+            return await operation(client)
+
+    @asynccontextmanager
+    async def _daemon(self) -> AsyncGenerator[AsyncClient, None]:
+        """A client, whose errors become errors of the protocol."""
         try:
             async with AsyncClient(self._socket) as client:
-                return await operation(client)
+                yield client
         except AeondError as error:
-            raise _failed(error) from error
+            code = types.INVALID_PARAMS if isinstance(error, NotFoundError) else types.INTERNAL_ERROR
+            raise MCPError(code, error.message, {"reason": error.reason}) from error
 
     # ------------------------------------------------------------ resources
 
     async def list_resources(self, _context: Context, _params: Any) -> types.ListResourcesResult:
         """The facts of the memory, at most MAX_FACTS, sorted by key."""
-        try:
-            async with AsyncClient(self._socket) as client:
-                facts = await client.search_facts(limit=MAX_FACTS)
-        except AeondError as error:
-            raise _failed(error) from error
+        async with self._daemon() as client:
+            facts = await client.search_facts(limit=MAX_FACTS)
         return types.ListResourcesResult(
             resources=[
                 types.Resource(
@@ -202,13 +206,11 @@ class _Handlers:
         self, _context: Context, params: types.ReadResourceRequestParams
     ) -> types.ReadResourceResult:
         uri = str(params.uri)
-        try:
-            if not uri.startswith(SCHEME):
-                raise NotFoundError(f"{uri} is not a fact of the memory.", reason="KEY_NOT_FOUND")
-            async with AsyncClient(self._socket) as client:
-                fact = await client.read_fact(unquote(uri.removeprefix(SCHEME)))
-        except AeondError as error:
-            raise _failed(error) from error
+        if not uri.startswith(SCHEME):
+            message = f"{uri} is not a fact of the memory."
+            raise MCPError(types.INVALID_PARAMS, message, {"reason": "KEY_NOT_FOUND"})
+        async with self._daemon() as client:
+            fact = await client.read_fact(unquote(uri.removeprefix(SCHEME)))
         shown = {"value": fact.value, "run_id": fact.run_id, "untrusted_sources": list(fact.taint)}
         text = json.dumps(shown, ensure_ascii=False)
         content = types.TextResourceContents(uri=uri, mime_type="application/json", text=text)
@@ -243,9 +245,3 @@ async def _followed(client: AsyncClient, run_id: str, context: Context) -> Resul
     except anyio.get_cancelled_exc_class():
         await cancel(client, run_id, CANCELLED)
         raise
-
-
-def _failed(error: AeondError) -> MCPError:
-    missing = isinstance(error, NotFoundError)
-    code = types.INVALID_PARAMS if missing else types.INTERNAL_ERROR
-    return MCPError(code, error.message, {"reason": error.reason})

@@ -10,6 +10,7 @@ from typing import Any, Final, TypeVar
 
 from aeond.facades.openai.failures import ApiError, invalid
 from aeond.facades.openai.parts import Prompt, Said
+from aeond.facades.runs import json_or_text
 from aeond_client import AsyncClient
 from aeond_client.calls.run_calls import RunOptions
 from aeond_client.connection.waiting import may_need_a_person, waits
@@ -158,10 +159,7 @@ def value_of(question: Question, text: str) -> Any:
         return same[0] if same else said
     if question.schema.get("type", "string") == "string":
         return text
-    try:
-        return json.loads(text)
-    except ValueError:
-        return text  # the daemon says what it expects
+    return json_or_text(text)
 
 
 def flat(said: Sequence[Said]) -> str:

@@ -46,7 +46,7 @@ def options_of(approval: ApprovalRequest) -> list[PermissionOption]:
 
 def shown_approval(run: Run, approval: ApprovalRequest, folder: Path) -> ToolCallUpdate:
     """Exactly what would be done: the calls with their arguments, and the changes of files."""
-    text = tool_content(text_block("\n".join(lines_of(approval, time.time(), run.taint))))
+    text = "\n".join(lines_of(approval, time.time(), run.taint))
     diffs: list[FileEditToolCallContent] = []
     for preview in approval.previews:
         path = path_in(folder, preview.target)
@@ -55,9 +55,7 @@ def shown_approval(run: Run, approval: ApprovalRequest, folder: Path) -> ToolCal
     tools = ", ".join(dict.fromkeys(call.tool for call in approval.calls))
     title = f"{tools}: {counted(len(approval.calls), 'call')} to approve"
     step_id = approval.step_ids[0] if approval.step_ids else approval.approval_id
-    return ToolCallUpdate(
-        tool_call_id=call_id(run.run_id, step_id), title=title, status="pending", content=[*diffs, text]
-    )
+    return _pending(run.run_id, step_id, title, text, diffs)
 
 
 def choices_of(question: Question) -> list[PermissionOption]:
@@ -69,12 +67,7 @@ def choices_of(question: Question) -> list[PermissionOption]:
 
 
 def shown_question(run_id: str, question: Question) -> ToolCallUpdate:
-    return ToolCallUpdate(
-        tool_call_id=call_id(run_id, question.step_id),
-        title=question.prompt,
-        status="pending",
-        content=[tool_content(text_block(question.prompt))],
-    )
+    return _pending(run_id, question.step_id, question.prompt, question.prompt)
 
 
 def resolutions() -> list[PermissionOption]:
@@ -91,11 +84,17 @@ def resolutions() -> list[PermissionOption]:
 
 def shown_interruption(run_id: str, step: Step) -> ToolCallUpdate:
     text = "The daemon was interrupted during this step. Its effect may have happened: check it, then decide."
+    return _pending(run_id, step.step_id, f"{step.plan_step.tool or step.step_id}: interrupted", text)
+
+
+def _pending(
+    run_id: str, step_id: str, title: str, text: str, diffs: Iterable[FileEditToolCallContent] = ()
+) -> ToolCallUpdate:
     return ToolCallUpdate(
-        tool_call_id=call_id(run_id, step.step_id),
-        title=f"{step.plan_step.tool or step.step_id}: interrupted",
+        tool_call_id=call_id(run_id, step_id),
+        title=title,
         status="pending",
-        content=[tool_content(text_block(text))],
+        content=[*diffs, tool_content(text_block(text))],
     )
 
 

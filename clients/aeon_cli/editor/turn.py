@@ -101,9 +101,7 @@ class Turn:
         try:
             await self._client.cancel_run(self.run_id, "cancelled in the editor")
         except AeondError as error:
-            await self._show(
-                update_agent_message_text(f"The cancellation did not reach the daemon: {error.message}")
-            )
+            await self._say(f"The cancellation did not reach the daemon: {error.message}")
             self._finish("cancelled")
 
     # ------------------------------------------------------------ events
@@ -180,10 +178,8 @@ class Turn:
         """Shows the question and ends the turn: the protocol has no request for words, so the next prompt is the answer."""
         options = "".join(f"\n{number}. {option}" for number, option in enumerate(question.options, start=1))
         default = f"\n(default: {question.default})" if question.has_default else ""
-        text = (
-            f"{question.prompt}{options}{default}\n\nYour next message is the answer; /cancel ends the run."
-        )
-        await self._show(update_agent_message_text(f"\n\n{text}"))
+        asked = f"{question.prompt}{options}{default}"
+        await self._say(f"\n\n{asked}\n\nYour next message is the answer; /cancel ends the run.")
         self.question = (run_id, question)
         self._finish("end_turn")
 
@@ -201,12 +197,8 @@ class Turn:
         else:
             if unknown:
                 return
-        where = f"aeonctl show {run_id}"
-        await self._show(
-            update_agent_message_text(
-                f"\n\nThe run is suspended: {message or run.suspend_reason}. See {where}."
-            )
-        )
+        why = message or run.suspend_reason
+        await self._say(f"\n\nThe run is suspended: {why}. See aeonctl show {run_id}.")
         if waits(run):  # otherwise it continues by itself
             self._finish("end_turn")
 
@@ -221,15 +213,16 @@ class Turn:
 
     async def _settled(self, decision: Coroutine[Any, Any, Any]) -> None:
         """Sends a decision; a decision of another client that came first counts."""
-        try:
+        with suppress(WrongStateError):
             await decision
-        except WrongStateError:
-            return
 
     # ------------------------------------------------------------ the editor
 
     async def _show(self, update: Update | AgentThoughtChunk) -> None:
         await self._editor.session_update(session_id=self._session_id, update=update)
+
+    async def _say(self, text: str) -> None:
+        await self._show(update_agent_message_text(text))
 
     def _outage(self, outage: Outage | None) -> None:
         if outage is None:
@@ -252,11 +245,9 @@ class Turn:
             if self._outcome is not None and not self._outcome.done():
                 self._outcome.set_exception(error)
         except _CannotAskError:  # no decision: another client can still make it
-            where = f"aeonctl show {self.run_id}"
-            await self._show(
-                update_agent_message_text(
-                    f"\n\nThe run waits for your decision, but the editor cannot ask: aeonctl approvals, or {where}."
-                )
+            await self._say(
+                "\n\nThe run waits for your decision, but the editor cannot ask: aeonctl approvals, or"
+                f" aeonctl show {self.run_id}."
             )
             self._finish("end_turn")
 

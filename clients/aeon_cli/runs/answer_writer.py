@@ -12,19 +12,14 @@ class AnswerWriter:
 
     def __init__(self, out: TextIO, terminal: Terminal) -> None:
         self._out = out
-        self._streams = terminal.live
+        self.streams = terminal.live  # partial text is printed as it arrives
         self._columns = min(terminal.columns, 100) if terminal.live else 0
         self._flow = Flow(out.write, self._columns)
         self._written = ""
 
-    @property
-    def streams(self) -> bool:
-        """Whether partial text is printed as it arrives."""
-        return self._streams
-
     def stream(self, text: str) -> None:
         """Prints the text so far. Terminals only: a pipe receives the answer once it is final."""
-        if not self._streams or not text:
+        if not self.streams or not text:
             return
         if not text.startswith(self._written):
             self._flow.finish()
@@ -41,7 +36,7 @@ class AnswerWriter:
 
     def finish(self, text: str) -> None:
         """Prints the final answer, without the part that is already on the screen."""
-        if not self._streams:
+        if not self.streams:
             self._out.write(printable(text).rstrip("\n") + "\n")
         elif self._written.strip() != text.strip():
             self.stream(text)

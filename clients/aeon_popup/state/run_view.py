@@ -264,10 +264,10 @@ def _own(run: RunView, event: Event, now: float) -> RunView:
             return replace(run, text=text, session_id=session_id, run_id=event.run_id)
         case StepEnded(used=used, step_id=step_id, effects=effects):
             left = tuple(
-                one for one in run.questions if one.run_id != event.run_id or one.question.step_id != step_id
+                one for one in run.questions if (one.run_id, one.question.step_id) != (event.run_id, step_id)
             )
-            counted = replace(run, tool_calls=run.tool_calls + used.tool_calls, questions=left)
-            return replace(counted, effects=(*run.effects, *effects))
+            calls = run.tool_calls + used.tool_calls
+            return replace(run, tool_calls=calls, questions=left, effects=(*run.effects, *effects))
         case ChildRunStarted(step_id=step_id, child_run_id=child_run_id):
             return replace(run, parents=run.parents | {child_run_id: step_id})
         case ChildRunEnded(child_run_id=child_run_id):
@@ -299,21 +299,15 @@ def _asked(run: RunView, event: Event) -> RunView:
         case InputRequested(question=question):
             return replace(run, questions=(*run.questions, Asked(event.run_id, question)))
         case InputAnswered(question_id=question_id):
-            left = tuple(
-                one
-                for one in run.questions
-                if (one.run_id, one.question.question_id) != (event.run_id, question_id)
-            )
-            replies = {key: text for key, text in run.replies.items() if key != (event.run_id, question_id)}
+            answered = (event.run_id, question_id)
+            left = tuple(one for one in run.questions if (one.run_id, one.question.question_id) != answered)
+            replies = {key: text for key, text in run.replies.items() if key != answered}
             return replace(run, questions=left, replies=replies, note="")
         case ApprovalRequested():
             return _held(run, Approval(event.run_id, event.kind.approval), event.kind.step_id)
         case ApprovalDecided(approval_id=approval_id):
-            kept = tuple(
-                one
-                for one in run.approvals
-                if (one.run_id, one.request.approval_id) != (event.run_id, approval_id)
-            )
+            decided = (event.run_id, approval_id)
+            kept = tuple(one for one in run.approvals if (one.run_id, one.request.approval_id) != decided)
             return replace(run, approvals=kept, note="")
         case CancelRequested() | BudgetExhausted() | StepResolved(step_id="", resolution=Resolution.ABORT):
             return _without_run(run, event.run_id)

@@ -6,6 +6,15 @@ from aeon_popup.state.run_view import RunView, Stage
 from aeon_popup.state.session import READY, SessionView
 from aeond_client.records.runs import RunState, StepState
 
+_BADGES = {
+    Stage.PLANNING: ("Planning…", "accent"),
+    Stage.QUESTION: ("Needs your answer", "warn"),
+    Stage.APPROVAL: ("Needs approval", "warn"),
+    Stage.DECISION: ("Needs your decision", "warn"),
+    Stage.DONE: ("Done", "ok"),
+    Stage.FAILED: ("Failed", "err"),
+    Stage.CANCELLED: ("Cancelled", "dim"),
+}
 # The reason of a run that failed because steps did.
 _STEPS_FAILED = "STEPS_FAILED"
 
@@ -21,26 +30,13 @@ def badge(view: SessionView) -> tuple[str, str]:
         return "Follow-up" if run.session_id else "New session", "accent"
     if run.stopping and not run.ended:
         return "Stopping…", "warn"
-    match run.stage:
-        case Stage.PLANNING:
-            return "Planning…", "accent"
-        case Stage.RUNNING:
-            count = len(run.steps.lines)
-            done = run.over_count
-            return ("Answering…" if done == count else f"Running · {done} of {count}"), "accent"
-        case Stage.QUESTION:
-            return "Needs your answer", "warn"
-        case Stage.APPROVAL:
-            return "Needs approval", "warn"
-        case Stage.DECISION:
-            return "Needs your decision", "warn"
-        case Stage.FAILED:
-            return "Failed", "err"
-        case Stage.CANCELLED:
-            return "Cancelled", "dim"
-        case _:
-            stopped = run.steps.state is RunState.EXPIRED
-            return ("Stopped at a limit", "warn") if stopped else ("Done", "ok")
+    if run.stage is Stage.RUNNING:
+        count = len(run.steps.lines)
+        done = run.over_count
+        return ("Answering…" if done == count else f"Running · {done} of {count}"), "accent"
+    if run.steps.state is RunState.EXPIRED:
+        return "Stopped at a limit", "warn"
+    return _BADGES[run.stage]
 
 
 def meta(view: SessionView, now: float) -> str:

@@ -14,18 +14,9 @@ from pydantic import ValidationError
 
 from aeond.facades.mcp import consent, results
 from aeond_client import AsyncClient
+from aeond_client import events as e
 from aeond_client.connection.waiting import waits
 from aeond_client.errors import AeondError, InvalidInputError
-from aeond_client.events import (
-    ApprovalRequested,
-    Event,
-    InputRequested,
-    PlanAdopted,
-    PlanRefined,
-    RunSuspended,
-    StepEnded,
-    StepStarted,
-)
 
 ANSWER_SECONDS: Final = 900.0
 """How long a form stays open; then the call returns, and the run waits on."""
@@ -45,16 +36,16 @@ class _Progress:
     planned: int = 0
     titles: dict[tuple[str, str], str] = field(default_factory=dict)
 
-    async def show(self, event: Event) -> None:
+    async def show(self, event: e.Event) -> None:
         match event.kind:
-            case PlanAdopted(plan=plan) | PlanRefined(plan=plan):
+            case e.PlanAdopted(plan=plan) | e.PlanRefined(plan=plan):
                 self.planned = max(self.planned, 2 * len(plan.steps))
                 return
-            case StepStarted(step=step):
+            case e.StepStarted(step=step):
                 title = step.description or step.tool or step.agent
                 self.titles[event.run_id, step.step_id] = title
                 message = f"{title} …"
-            case StepEnded(step_id=step_id, state=state):
+            case e.StepEnded(step_id=step_id, state=state):
                 message = f"{self.titles.get((event.run_id, step_id), step_id)}: {state}"
             case _:
                 return
@@ -78,12 +69,12 @@ async def _follow(client: AsyncClient, run_id: str, context: Context) -> Result:
     async with client.watch(run_id, children=True) as events:
         async for event in events:
             await progress.show(event)
-            if not isinstance(event.kind, InputRequested | ApprovalRequested | RunSuspended):
+            if not isinstance(event.kind, e.InputRequested | e.ApprovalRequested | e.RunSuspended):
                 continue
             run = await client.get_run(event.run_id)
             asked = consent.request_for(run)
             if asked is None:
-                if isinstance(event.kind, RunSuspended) and waits(run):
+                if isinstance(event.kind, e.RunSuspended) and waits(run):
                     return results.of_run(run)
                 continue
             form, state = asked

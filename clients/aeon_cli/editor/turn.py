@@ -14,17 +14,10 @@ from acp.schema import AgentThoughtChunk, PermissionOption, StopReason, ToolCall
 from aeon_cli.editor import permissions
 from aeon_cli.editor.updates import RunUpdates, Update
 from aeon_cli.runs.outages import in_words
+from aeond_client import events as e
 from aeond_client.async_client import AsyncClient
 from aeond_client.connection.waiting import waits
 from aeond_client.errors import AeondError, WrongStateError
-from aeond_client.events import (
-    ApprovalDecided,
-    ApprovalRequested,
-    Event,
-    InputAnswered,
-    InputRequested,
-    RunSuspended,
-)
 from aeond_client.records.judgements import ApprovalRequest, Question
 from aeond_client.records.runs import Resolution, StepState
 from aeond_client.watching.following import Outage
@@ -64,7 +57,7 @@ class Turn:
         self._outcome: asyncio.Future[StopReason] | None = None
         self._tasks: list[asyncio.Task[None]] = []
         self._asked: dict[tuple[str, str], asyncio.Task[None]] = {}  # by run and approval or question
-        self._again: list[Event] = []  # requests that were open when the last turn ended
+        self._again: list[e.Event] = []  # requests that were open when the last turn ended
         self._away = False
         self._cancelled = False
 
@@ -116,20 +109,20 @@ class Turn:
             await self._handle(event)
         self._finish(self._updates.stop_reason or "end_turn")
 
-    async def _handle(self, event: Event) -> None:
+    async def _handle(self, event: e.Event) -> None:
         match event.kind:
-            case ApprovalRequested(approval=approval):
+            case e.ApprovalRequested(approval=approval):
                 self._ask(event, approval.approval_id, self._ask_approval(event.run_id, approval))
-            case InputRequested(question=question):
+            case e.InputRequested(question=question):
                 self._ask(event, question.question_id, self._ask_question(event.run_id, question))
-            case ApprovalDecided(approval_id=number) | InputAnswered(question_id=number):
+            case e.ApprovalDecided(approval_id=number) | e.InputAnswered(question_id=number):
                 self._withdraw(event.run_id, number)
-            case RunSuspended(message=message):
+            case e.RunSuspended(message=message):
                 self._ask(event, "", self._ask_about_suspension(event.run_id, message))
             case _:
                 pass
 
-    def _ask(self, event: Event, number: str, asking: Coroutine[Any, Any, None]) -> None:
+    def _ask(self, event: e.Event, number: str, asking: Coroutine[Any, Any, None]) -> None:
         self._withdraw(event.run_id, number)
         self._again.append(event)
         if self._cancelled:
@@ -256,11 +249,11 @@ class Turn:
             self._outcome.set_result(reason)
 
 
-def _number(event: Event) -> str:
+def _number(event: e.Event) -> str:
     match event.kind:
-        case ApprovalRequested(approval=approval):
+        case e.ApprovalRequested(approval=approval):
             return approval.approval_id
-        case InputRequested(question=question):
+        case e.InputRequested(question=question):
             return question.question_id
         case _:
             return ""

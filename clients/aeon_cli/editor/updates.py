@@ -28,20 +28,7 @@ from acp.schema import (
 from aeon_cli.editor.edits import Snapshot, difference, path_in, snapshot
 from aeon_cli.text.printable import shown_value
 from aeon_cli.text.titles import effect_in_words, title_of
-from aeond_client.events import (
-    AnswerComposed,
-    ApprovalDecided,
-    ApprovalRequested,
-    BudgetExhausted,
-    Event,
-    PlanAdopted,
-    PlanRefined,
-    RunEnded,
-    StepEnded,
-    StepRepaired,
-    StepStarted,
-    TextDelta,
-)
+from aeond_client import events as e
 from aeond_client.records.runs import Answer, Plan, PlanStep, RunState, StepState
 
 Update = AgentMessageChunk | AgentPlanUpdate | ToolCallStart | ToolCallProgress
@@ -85,37 +72,37 @@ class RunUpdates:
         self._answer: Answer | None = None
         self._exhausted = ""
 
-    def of(self, event: Event) -> Iterator[Update]:
+    def of(self, event: e.Event) -> Iterator[Update]:
         """The updates for one event, in order; often none."""
         own = event.run_id == self._run_id
         match event.kind:
-            case PlanAdopted(plan=plan) | PlanRefined(plan=plan) if own:
+            case e.PlanAdopted(plan=plan) | e.PlanRefined(plan=plan) if own:
                 yield self._planned(plan)
-            case StepStarted(step=step) | StepRepaired(step=step):
+            case e.StepStarted(step=step) | e.StepRepaired(step=step):
                 if own:
                     yield self._moved(step.step_id, StepState.RUNNING)
                 if step.tool:
                     yield self._begun(event.run_id, step)
-            case StepEnded() as ended:
+            case e.StepEnded() as ended:
                 if own:
                     yield self._moved(ended.step_id, ended.state)
                 if call_id(event.run_id, ended.step_id) in self._started:
                     yield self._finished(event.run_id, ended)
-            case ApprovalRequested(approval=approval, step_id=step_id):
+            case e.ApprovalRequested(approval=approval, step_id=step_id):
                 waiting = self._waiting.setdefault((event.run_id, approval.approval_id), set())
                 waiting.update((*approval.step_ids, step_id) if step_id else approval.step_ids)
-            case ApprovalDecided(approval_id=approval_id, approved=approved):
+            case e.ApprovalDecided(approval_id=approval_id, approved=approved):
                 steps = sorted(self._waiting.pop((event.run_id, approval_id), set()))
                 for step_id in steps:
                     yield from self._decided(event.run_id, step_id, approved=approved)
-            case TextDelta(text=text, offset=offset, step_id="") if own:
+            case e.TextDelta(text=text, offset=offset, step_id="") if own:
                 yield from self._streamed(text, offset)
-            case AnswerComposed(answer=answer) if own:
+            case e.AnswerComposed(answer=answer) if own:
                 self._answer = answer
                 yield from self._answered(answer)
-            case BudgetExhausted(dimension=dimension) if own:
+            case e.BudgetExhausted(dimension=dimension) if own:
                 self._exhausted = dimension
-            case RunEnded(state=state, problem=problem) if own:
+            case e.RunEnded(state=state, problem=problem) if own:
                 if problem is not None and self._answer is None:
                     yield update_agent_message_text(f"The run failed: {problem.message} ({problem.reason})")
                 self.stop_reason = self._reason(state)
@@ -166,7 +153,7 @@ class RunUpdates:
         self._started.add(number)
         return start_tool_call(number, **details)
 
-    def _finished(self, run_id: str, ended: StepEnded) -> ToolCallProgress:
+    def _finished(self, run_id: str, ended: e.StepEnded) -> ToolCallProgress:
         number = call_id(run_id, ended.step_id)
         before = self._before.pop(number, None)
         places: dict[str, ToolCallLocation] = {}

@@ -9,40 +9,7 @@ from typing import Any, Final
 
 from aeon_cli.text.printable import one_line, short_value
 from aeon_cli.text.titles import counted, title_of
-from aeond_client.events import (
-    AnswerComposed,
-    AnswerStarted,
-    ApprovalDecided,
-    ApprovalRequested,
-    BudgetExhausted,
-    CancelRequested,
-    ChildRunStarted,
-    Event,
-    InputAnswered,
-    InputRequested,
-    OperationStarted,
-    PassEvaluated,
-    PlanAdopted,
-    PlanningFailed,
-    PlanningStarted,
-    PlanRefined,
-    ProfileInferred,
-    Progress,
-    Queued,
-    ReferencesResolved,
-    RouteChosen,
-    RunCreated,
-    RunEnded,
-    RunParked,
-    RunResumed,
-    RunStarted,
-    RunSuspended,
-    StepEnded,
-    StepRepaired,
-    StepResolved,
-    StepStarted,
-    TextDelta,
-)
+from aeond_client import events as e
 from aeond_client.records.judgements import Question
 from aeond_client.records.runs import Answer, PlanStep, Problem, Resolution, RunState, StepState
 
@@ -127,96 +94,102 @@ class Checklist:
             (line for line in self.lines if line.step_id == step_id), Line(step_id, one_line(step_id))
         )
 
-    def after(self, event: Event, now: float) -> "Checklist":
+    def after(self, event: e.Event, now: float) -> "Checklist":
         """The display after this event. `now` is the time of a live update, which carries none."""
         kind, time = event.kind, event.time or now
         match kind:
-            case RunCreated(plan=plan):
+            case e.RunCreated(plan=plan):
                 lines = _lines(plan.steps) if plan else ()
                 return replace(self, created_time=time, activity_time=time, lines=lines)
-            case Queued(ahead=ahead):
+            case e.Queued(ahead=ahead):
                 words = f"waiting for {counted(ahead, 'run')}" if ahead else "next in the queue"
                 return self.doing(words, time)
-            case RunStarted():
+            case e.RunStarted():
                 return self.doing("", time, state=RunState.RUNNING)
-            case PlanningStarted():
+            case e.PlanningStarted():
                 return self.doing("planning", time)
-            case PlanAdopted(plan=plan):
+            case e.PlanAdopted(plan=plan):
                 return self.doing("", time, lines=_lines(plan.steps, self.lines))
-            case PlanningFailed():
+            case e.PlanningFailed():
                 return self.doing("no plan: answering directly", time)
-            case OperationStarted(operation=operation):
+            case e.OperationStarted(operation=operation):
                 return self.doing(_OPERATIONS.get(operation, operation), time)
-            case PlanRefined(plan=plan, applied=applied) if applied:
+            case e.PlanRefined(plan=plan, applied=applied) if applied:
                 return self.doing("", time, lines=_lines(plan.steps, self.lines))
-            case ReferencesResolved() | RouteChosen() | ProfileInferred() | PassEvaluated() | PlanRefined():
+            case (
+                e.ReferencesResolved()
+                | e.RouteChosen()
+                | e.ProfileInferred()
+                | e.PassEvaluated()
+                | e.PlanRefined()
+            ):
                 return self.doing("", time)
-            case StepStarted(step=step, recovery=recovery):
+            case e.StepStarted(step=step, recovery=recovery):
                 begun = Line(
                     step.step_id, title_of(step), StepState.RUNNING, started_time=time, recovery=recovery
                 )
                 return self.doing("", time).with_line_for(step).with_line(begun)
-            case StepRepaired(step=step):
+            case e.StepRepaired(step=step):
                 return self.with_line_for(step).changed_line(step.step_id, title=title_of(step))
-            case StepEnded():
+            case e.StepEnded():
                 return self._ended(kind, time)
-            case ChildRunStarted(step_id=step_id):  # from now on the step only waits
+            case e.ChildRunStarted(step_id=step_id):  # from now on the step only waits
                 return self.changed_line(step_id, recovery="")
-            case InputRequested(question=question):
+            case e.InputRequested(question=question):
                 waiting = self.changed_line(question.step_id, activity=f"asks: {one_line(question.prompt)}")
                 questions = (*self.questions, question)
                 return waiting.doing(
                     "waiting for an answer", time, state=RunState.AWAITING_INPUT, questions=questions
                 )
-            case InputAnswered(question_id=question_id, answer=answer):
+            case e.InputAnswered(question_id=question_id, answer=answer):
                 step_id = next((q.step_id for q in self.questions if q.question_id == question_id), "")
                 detail = one_line(short_value(answer)[:_PREVIEW_CHARACTERS])
                 done = self.changed_line(step_id, state=StepState.SUCCEEDED, detail=detail, activity="")
                 return done.without_questions(step_id, time)
-            case ApprovalRequested(step_id=step_id, approval=approval):
+            case e.ApprovalRequested(step_id=step_id, approval=approval):
                 held = self.changed_line(step_id, state=StepState.READY, activity="", detail="needs approval")
                 approvals = {**self.approvals, approval.approval_id: approval.step_ids}
                 return held.doing(
                     "waiting for approval", time, state=RunState.AWAITING_INPUT, approvals=approvals
                 )
-            case ApprovalDecided():
+            case e.ApprovalDecided():
                 return self._decided(kind, time)
-            case RunSuspended(reason=reason, message=message):
+            case e.RunSuspended(reason=reason, message=message):
                 why = one_line(message or reason.replace("_", " "))
                 # After a full disk it continues by itself: shown while it pauses.
                 activity = why if reason == "disk_full" else ""
                 return self.doing(activity, time, state=RunState.SUSPENDED, suspended=why)
-            case RunResumed():
+            case e.RunResumed():
                 asking = {question.step_id for question in self.questions}
                 lines = tuple(line if line.step_id in asking else _cut(line) for line in self.lines)
                 return self.doing(
                     "", time, lines=lines, state=_waiting_or_running(asking, self.approvals), suspended=""
                 )
-            case StepResolved(step_id=step_id, resolution=resolution):
+            case e.StepResolved(step_id=step_id, resolution=resolution):
                 after = _RESOLVED.get(resolution, self.line(step_id).state)
                 resolved = self.changed_line(step_id, state=after)
                 return resolved.doing("", time, state=RunState.RUNNING, suspended="")
-            case RunParked():
+            case e.RunParked():
                 return self.doing("waiting to resume", time)
-            case CancelRequested():
+            case e.CancelRequested():
                 return self.skipping(_WAITING).doing("cancelling", time)
-            case BudgetExhausted(dimension=dimension):
+            case e.BudgetExhausted(dimension=dimension):
                 return replace(self.skipping(_WAITING), exhausted=dimension)
-            case AnswerStarted():
+            case e.AnswerStarted():
                 return self.doing(WRITING, time, answer_text="")
-            case AnswerComposed(answer=answer):
+            case e.AnswerComposed(answer=answer):
                 return self.doing("", time, answer=answer)
-            case RunEnded(state=state, problem=problem):
+            case e.RunEnded(state=state, problem=problem):
                 left = self.skipping({*_WAITING, StepState.RUNNING})
                 return left.doing("", time, state=state, problem=problem, ended_time=time)
-            case TextDelta():
+            case e.TextDelta():
                 return self._written(kind, time)
-            case Progress():
+            case e.Progress():
                 return self._progressed(kind, time)
             case _:
                 return self
 
-    def _ended(self, kind: StepEnded, time: float) -> "Checklist":
+    def _ended(self, kind: e.StepEnded, time: float) -> "Checklist":
         output = "" if kind.output is None else short_value(kind.output)
         detail = output if kind.state is StepState.SUCCEEDED else kind.error or output
         ended = self.changed_line(
@@ -229,7 +202,7 @@ class Checklist:
         )
         return ended.without_questions(kind.step_id, time)
 
-    def _decided(self, kind: ApprovalDecided, time: float) -> "Checklist":
+    def _decided(self, kind: e.ApprovalDecided, time: float) -> "Checklist":
         left = {name: steps for name, steps in self.approvals.items() if name != kind.approval_id}
         after = StepState.READY if kind.approved else StepState.FAILED
         why = "" if kind.approved else "not approved in time" if kind.expired else "denied"
@@ -257,7 +230,7 @@ class Checklist:
         state = _waiting_or_running(left, self.approvals)
         return self.doing("waiting for an answer" if left else "", time, questions=left, state=state)
 
-    def _written(self, kind: TextDelta, time: float) -> "Checklist":
+    def _written(self, kind: e.TextDelta, time: float) -> "Checklist":
         if kind.step_id:
             written = self.line(kind.step_id).text[: kind.offset] + kind.text
             return self.changed_line(kind.step_id, text=written)
@@ -265,7 +238,7 @@ class Checklist:
         shown = self if self.answer_text else self.doing(WRITING, time)
         return replace(shown, answer_text=self.answer_text[: kind.offset] + kind.text)
 
-    def _progressed(self, kind: Progress, time: float) -> "Checklist":
+    def _progressed(self, kind: e.Progress, time: float) -> "Checklist":
         if kind.step_id:
             activity = one_line(kind.activity)
             words = activity if kind.fraction < 0 else f"{activity} {kind.fraction:.0%}"

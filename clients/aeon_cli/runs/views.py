@@ -8,18 +8,7 @@ from aeon_cli.text import symbols
 from aeon_cli.text.printable import one_line
 from aeon_cli.text.terminals import Terminal
 from aeon_cli.text.titles import counted, duration_in_words, title_of
-from aeond_client.events import (
-    ApprovalDecided,
-    ApprovalRequested,
-    Event,
-    InputRequested,
-    PlanAdopted,
-    PlanningStarted,
-    RunCreated,
-    RunEnded,
-    StepEnded,
-    StepStarted,
-)
+from aeond_client import events as e
 
 
 class View:
@@ -30,7 +19,7 @@ class View:
     class shows nothing.
     """
 
-    def show(self, shown: Checklist, event: Event) -> None: ...
+    def show(self, shown: Checklist, event: e.Event) -> None: ...
 
     def note(self, words: str, left: str = "") -> None: ...
 
@@ -48,26 +37,26 @@ class PlainView(View):
         self._activity = ""
         self._noted = ""
 
-    def show(self, shown: Checklist, event: Event) -> None:
+    def show(self, shown: Checklist, event: e.Event) -> None:
         kind = event.kind
         match kind:
-            case RunCreated():
+            case e.RunCreated():
                 self._print(f"run {event.run_id}")
-            case PlanningStarted():
+            case e.PlanningStarted():
                 self._show_activity(shown.activity)
-            case PlanAdopted(plan=plan):
+            case e.PlanAdopted(plan=plan):
                 self._print(f"plan: {counted(len(plan.steps), 'step')}")
-            case StepStarted(step=step):
+            case e.StepStarted(step=step):
                 self._print(self._step(shown, step.step_id))
-            case StepEnded(step_id=step_id):
+            case e.StepEnded(step_id=step_id):
                 self._print(self._step(shown, step_id))
-            case InputRequested(question=question):
+            case e.InputRequested(question=question):
                 self._print(f"? {one_line(question.prompt)}")
                 self._activity = shown.activity
-            case ApprovalRequested(approval=approval):
+            case e.ApprovalRequested(approval=approval):
                 self._print(f"! {counted(len(approval.calls), 'call')} to approve")
                 self._activity = shown.activity
-            case ApprovalDecided():
+            case e.ApprovalDecided():
                 self._print(
                     "allowed" if kind.approved else "not approved in time" if kind.expired else "denied"
                 )
@@ -100,20 +89,20 @@ class PlainView(View):
         print(words, file=self._stream, flush=True)
 
 
-def in_words(event: Event) -> str:
+def in_words(event: e.Event) -> str:
     """One line about an event of a run below the displayed one; "" if the event is not shown."""
     match event.kind:
-        case RunCreated(text=text):
+        case e.RunCreated(text=text):
             return f"started: {one_line(text)[:80]}"
-        case StepStarted(step=step):
+        case e.StepStarted(step=step):
             return title_of(step)
-        case StepEnded(step_id=step_id, state=state):
+        case e.StepEnded(step_id=step_id, state=state):
             return f"{one_line(step_id)} {state}"
-        case InputRequested(question=question):
+        case e.InputRequested(question=question):
             return f"asks: {one_line(question.prompt)}"
-        case ApprovalRequested(approval=approval):
+        case e.ApprovalRequested(approval=approval):
             return f"needs approval of {counted(len(approval.calls), 'call')}"
-        case RunEnded(state=state):
+        case e.RunEnded(state=state):
             return f"{state}"
         case _:
             return ""

@@ -15,24 +15,7 @@ from typing import Any, Protocol
 from aeon_popup.background import units
 from aeon_popup.background.batches import Batches
 from aeon_popup.background.worker import Work
-from aeon_popup.state.happenings import (
-    Accepted,
-    Approval,
-    CallFailed,
-    DaemonSeen,
-    Found,
-    Happening,
-    HistoryFailed,
-    HistoryListed,
-    LinkDown,
-    LinkUp,
-    Received,
-    Refused,
-    StartFailed,
-    Undone,
-    key_of,
-    subject_of,
-)
+from aeon_popup.state import happenings
 from aeond_client.async_client import AsyncClient
 from aeond_client.calls.run_calls import RunOptions
 from aeond_client.connection.retries import Retries
@@ -79,7 +62,9 @@ class Link:
     the socket probed, because an idle popup must not wake the machine.
     """
 
-    def __init__(self, worker: Starter, deliver: Callable[[list[Happening]], None], socket: str = "") -> None:
+    def __init__(
+        self, worker: Starter, deliver: Callable[[list[happenings.Happening]], None], socket: str = ""
+    ) -> None:
         self._worker = worker
         self._socket = socket
         self._batches = Batches(deliver)
@@ -132,14 +117,14 @@ class Link:
         self._call(key, lambda client: client.cancel_run(run_id))
 
     def answer(self, key: str, run_id: str, question_id: str, answer: Any) -> None:
-        subject = subject_of(run_id, question_id)
+        subject = happenings.subject_of(run_id, question_id)
         self._call(key, lambda client: client.answer_run(run_id, answer, question_id), subject)
 
     def resolve(self, key: str, run_id: str, resolution: Resolution, step_id: str) -> None:
-        subject = subject_of(run_id, step_id)
+        subject = happenings.subject_of(run_id, step_id)
         self._call(key, lambda client: client.decide_run(run_id, resolution, step_id), subject)
 
-    def decide(self, key: str, approval: Approval, *, approved: bool, scope: str) -> None:
+    def decide(self, key: str, approval: happenings.Approval, *, approved: bool, scope: str) -> None:
         """Approves or denies exactly the calls that were shown: the digest identifies them."""
         run_id, asked = approval.run_id, approval.request
         self._call(
@@ -150,7 +135,7 @@ class Link:
 
     def undo(self, key: str, run_id: str) -> None:
         async def undo(client: AsyncClient) -> None:
-            self._batches.put(Undone(key, await client.undo_run(run_id)))
+            self._batches.put(happenings.Undone(key, await client.undo_run(run_id)))
 
         self._call(key, undo)
 
@@ -184,7 +169,7 @@ class Link:
             self._seen = not isinstance(error, NoDaemonError)
             return
         self._seen = status.state not in _PASSING
-        self._batches.put(DaemonSeen(status.state, status.messages))
+        self._batches.put(happenings.DaemonSeen(status.state, status.messages))
 
     def _probe(self) -> None:
         try:
@@ -196,13 +181,13 @@ class Link:
         if self._up is not True:
             self._up = True
             self._came_up.set()
-            self._batches.put(LinkUp(path))
+            self._batches.put(happenings.LinkUp(path))
 
     def _note_down(self, message: str) -> None:
         self._seen = False
         if self._up is not False:
             self._up = False
-            self._batches.put(LinkDown(candidates(self._socket)[0].path, message))
+            self._batches.put(happenings.LinkDown(candidates(self._socket)[0].path, message))
 
     def _noted(self, outage: Outage | None) -> None:
         if outage is None:
@@ -219,11 +204,15 @@ class Link:
                 async with self._client() as client:
                     await do(client)
             except AeondError as error:
-                self._put_failure(error, CallFailed(key, error.message, subject))
+                self._put_failure(error, happenings.CallFailed(key, error.message, subject))
 
         self._worker.start_soon(call)
 
-    def _put_failure(self, error: AeondError, failure: CallFailed | Refused | HistoryFailed) -> None:
+    def _put_failure(
+        self,
+        error: AeondError,
+        failure: happenings.CallFailed | happenings.Refused | happenings.HistoryFailed,
+    ) -> None:
         if isinstance(error, NoDaemonError):
             self._note_down(error.message)
         self._batches.put(failure)
@@ -234,9 +223,9 @@ class Link:
             async with self._client() as client:
                 run, session_id = await create(client)
         except AeondError as error:
-            self._put_failure(error, Refused(key, error.message, lasting=error.reason in _LASTING))
+            self._put_failure(error, happenings.Refused(key, error.message, lasting=error.reason in _LASTING))
             return
-        self._batches.put(Accepted(key, run.run_id, session_id))
+        self._batches.put(happenings.Accepted(key, run.run_id, session_id))
         await self._follow(key, run.run_id)
 
     async def _follow(self, key: str, run_id: str) -> None:
@@ -252,9 +241,9 @@ class Link:
             ):
                 async for event in events:
                     await self._batches.has_room()
-                    self._batches.put(Received(key, event, time.time()))
+                    self._batches.put(happenings.Received(key, event, time.time()))
         except AeondError as error:
-            self._put_failure(error, CallFailed(key, error.message))
+            self._put_failure(error, happenings.CallFailed(key, error.message))
         finally:
             self._followed.discard(run_id)
 
@@ -263,9 +252,9 @@ class Link:
             async with self._client() as client:
                 runs = await _roots(client, _HISTORY_RUNS)
         except AeondError as error:
-            self._put_failure(error, HistoryFailed(error.message))
+            self._put_failure(error, happenings.HistoryFailed(error.message))
             return
-        self._batches.put(HistoryListed(runs))
+        self._batches.put(happenings.HistoryListed(runs))
 
     async def _find_runs(self) -> None:
         """Follows the user's runs that had not ended when the popup was started. A daemon that only a request would start is not
@@ -297,8 +286,8 @@ class Link:
         for run in runs:
             # Root lists the runs of all users. The popup follows newer runs when it submits them.
             if run.uid in {-1, os.getuid()} and run.created_time < self._started:
-                key = key_of(run.run_id)
-                self._batches.put(Found(key, run.run_id, run.text, run.last_seq))
+                key = happenings.key_of(run.run_id)
+                self._batches.put(happenings.Found(key, run.run_id, run.text, run.last_seq))
                 self.follow(key, run.run_id)
         return True
 
@@ -311,7 +300,7 @@ class Link:
                 place = candidates(self._socket)[0].path
                 problem = f"aeond.service was started, but no daemon is listening on {place}."
         if problem:
-            self._batches.put(StartFailed(problem))
+            self._batches.put(happenings.StartFailed(problem))
 
 
 async def _roots(client: AsyncClient, wanted: int, states: Iterable[RunState] = ()) -> tuple[RunSummary, ...]:

@@ -5,23 +5,8 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
+from aeon_popup.state import happenings
 from aeon_popup.state.drafts import Draft, Drafts, draft_at, returned, tidied, without, written
-from aeon_popup.state.happenings import (
-    Accepted,
-    CallFailed,
-    DaemonSeen,
-    Found,
-    Happening,
-    HistoryFailed,
-    HistoryListed,
-    HotkeySet,
-    LinkDown,
-    LinkUp,
-    Received,
-    Refused,
-    StartFailed,
-    Undone,
-)
 from aeon_popup.state.run_view import RunView, Stage
 from aeond_client.records.runs import RunSummary
 
@@ -60,7 +45,7 @@ class SessionView:
     start_problem: str = ""
     history: tuple[RunSummary, ...] | None = None
     history_problem: str = ""
-    hotkey: HotkeySet = field(default_factory=HotkeySet)
+    hotkey: happenings.HotkeySet = field(default_factory=happenings.HotkeySet)
 
     @property
     def shown(self) -> RunView | None:
@@ -182,41 +167,41 @@ class SessionView:
         return replace(self, runs=tuple(runs), shown_key=run.key)
 
 
-def after(view: SessionView, happening: Happening) -> SessionView:
+def after(view: SessionView, happening: happenings.Happening) -> SessionView:
     """The state after a happening. Happenings about runs that are not kept change nothing."""
     match happening:
-        case Received(key=key, event=event, time=time):
+        case happenings.Received(key=key, event=event, time=time):
             return view.changed(key, lambda run: run.after(event, time))
-        case Accepted(key=key, run_id=run_id, session_id=session_id):
+        case happenings.Accepted(key=key, run_id=run_id, session_id=session_id):
             return view.with_changed(key, run_id=run_id, session_id=session_id)
-        case Refused():
+        case happenings.Refused():
             return _refused(view, happening)
-        case Found(key=key, run_id=run_id, text=text, last_seq=last_seq):
+        case happenings.Found(key=key, run_id=run_id, text=text, last_seq=last_seq):
             known = any(run.run_id == run_id for run in view.runs)
             found = RunView(key, text, run_id, past_seq=last_seq)
             return view if known else replace(view, runs=(*view.runs, found))
-        case CallFailed(key=key):
+        case happenings.CallFailed(key=key):
             return view.changed(key, lambda run: _failed(run, happening))
-        case Undone(key=key, report=report):
+        case happenings.Undone(key=key, report=report):
             return view.with_changed(key, undo=report, undoing=False, note="")
-        case LinkUp(socket=socket):
+        case happenings.LinkUp(socket=socket):
             runs = tuple(replace(run, note="") if run.retry_point else run for run in view.runs)
             up = replace(view, link=Link.UP, socket=socket, runs=runs, problem="")
             return replace(up, starting=False, start_problem="")
-        case LinkDown(socket=socket, message=message):
+        case happenings.LinkDown(socket=socket, message=message):
             down = replace(view, link=Link.DOWN, socket=socket, problem=message)
             return replace(down, daemon_state=READY, daemon_messages=())
-        case StartFailed(message=message):
+        case happenings.StartFailed(message=message):
             return replace(view, starting=False, start_problem=message if view.link is Link.DOWN else "")
-        case DaemonSeen(state=state, messages=messages):
+        case happenings.DaemonSeen(state=state, messages=messages):
             return replace(view, daemon_state=state, daemon_messages=messages)
-        case HistoryListed(runs=listed):
+        case happenings.HistoryListed(runs=listed):
             return replace(view, history=listed, history_problem="")
-        case HistoryFailed(message=message):
+        case happenings.HistoryFailed(message=message):
             return replace(view, history_problem=message)
 
 
-def _failed(run: RunView, failed: CallFailed) -> RunView:
+def _failed(run: RunView, failed: happenings.CallFailed) -> RunView:
     """A failed decision about a settled subject is not explained: the words would stand on the next card."""
     if not failed.subject:
         return replace(run, note=failed.message, stopping=False, undoing=False)
@@ -225,7 +210,7 @@ def _failed(run: RunView, failed: CallFailed) -> RunView:
     return replace(run, note=failed.message, sent=run.sent - {failed.subject})
 
 
-def _refused(view: SessionView, refused: Refused) -> SessionView:
+def _refused(view: SessionView, refused: happenings.Refused) -> SessionView:
     """The request becomes a draft again where it was written. If it is still shown, the user goes on there. A failed run that was
     not continued says why; if it never can be, Retry sends its request again.
     """

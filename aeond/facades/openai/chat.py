@@ -4,17 +4,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from aeond.facades.openai.parts import (
-    Ended,
-    Failed,
-    FunctionCall,
-    Part,
-    Started,
-    StepBegan,
-    StepDone,
-    Text,
-    Usage,
-)
+from aeond.facades.openai import parts
 
 LAST = "data: [DONE]\n\n"
 
@@ -30,27 +20,27 @@ class ChatForm:
         self._head: dict[str, Any] = {}
         self._texts: list[str] = []
         self._thoughts: list[str] = []
-        self._calls: list[FunctionCall] = []
+        self._calls: list[parts.FunctionCall] = []
 
-    def add(self, part: Part) -> Iterator[str]:
+    def add(self, part: parts.Part) -> Iterator[str]:
         """The server-sent events for this part."""
         match part:
-            case Started(name=name, created=created):
+            case parts.Started(name=name, created=created):
                 self._head = {"id": f"chatcmpl-{name}", "created": created, "model": self._model}
                 yield self._chunk({"role": "assistant", "content": ""})
-            case StepBegan(text=text):
+            case parts.StepBegan(text=text):
                 self._thoughts.append(f"{text} …\n")
                 yield self._chunk({"reasoning_content": self._thoughts[-1]})
-            case StepDone(text=text):
+            case parts.StepDone(text=text):
                 self._thoughts.append(f"{text}\n")
                 yield self._chunk({"reasoning_content": self._thoughts[-1]})
-            case Text(text=text):
+            case parts.Text(text=text):
                 self._texts.append(text)
                 yield self._chunk({"content": text})
-            case FunctionCall():
+            case parts.FunctionCall():
                 self._calls.append(part)
                 yield self._chunk({"tool_calls": [{"index": len(self._calls) - 1, **_call(part)}]})
-            case Ended(finish=finish, usage=usage):
+            case parts.Ended(finish=finish, usage=usage):
                 yield self._chunk({}, finish)
                 if self._wants_usage:
                     yield _event(
@@ -62,10 +52,10 @@ class ChatForm:
                         }
                     )
                 yield LAST
-            case Failed(error=error):
+            case parts.Failed(error=error):
                 yield _event(error.body)
 
-    def whole(self, end: Ended) -> dict[str, Any]:
+    def whole(self, end: parts.Ended) -> dict[str, Any]:
         """The completion, once all parts were added."""
         message: dict[str, Any] = {
             "role": "assistant",
@@ -88,7 +78,7 @@ class ChatForm:
         return _event({**self._head, "object": "chat.completion.chunk", "choices": [choice]})
 
 
-def usage_of(usage: Usage) -> dict[str, Any]:
+def usage_of(usage: parts.Usage) -> dict[str, Any]:
     return {
         "prompt_tokens": usage.prompt,
         "completion_tokens": usage.completion,
@@ -97,7 +87,7 @@ def usage_of(usage: Usage) -> dict[str, Any]:
     }
 
 
-def _call(call: FunctionCall) -> dict[str, Any]:
+def _call(call: parts.FunctionCall) -> dict[str, Any]:
     function = {"name": call.name, "arguments": call.arguments}
     return {"id": call.call_id, "type": "function", "function": function}
 

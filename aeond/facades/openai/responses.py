@@ -4,17 +4,7 @@ import json
 from collections.abc import Generator, Iterator
 from typing import Any
 
-from aeond.facades.openai.parts import (
-    Ended,
-    Failed,
-    FunctionCall,
-    Part,
-    Started,
-    StepBegan,
-    StepDone,
-    Text,
-    Usage,
-)
+from aeond.facades.openai import parts
 from aeond.facades.openai.requests import ResponsesRequest
 
 
@@ -30,34 +20,34 @@ class ResponsesForm:
         self._message: int | None = None
         self._count = 0
 
-    def add(self, part: Part) -> Iterator[str]:
+    def add(self, part: parts.Part) -> Iterator[str]:
         """The server-sent events for this part."""
         match part:
-            case Started(name=name, created=created):
+            case parts.Started(name=name, created=created):
                 self._name, self._created = name, created
                 yield self._event("response.created", response=self._response("in_progress"))
                 yield self._event("response.in_progress", response=self._response("in_progress"))
-            case StepBegan(key=key, text=text):
+            case parts.StepBegan(key=key, text=text):
                 yield from self._begin_step(key, text)
-            case StepDone(key=key, text=text):
+            case parts.StepDone(key=key, text=text):
                 yield from self._end_step(key, text)
-            case Text(text=text):
+            case parts.Text(text=text):
                 yield from self._say(text)
-            case FunctionCall():
+            case parts.FunctionCall():
                 yield from self._call(part)
-            case Ended(finish=finish):
+            case parts.Ended(finish=finish):
                 if finish != "tool_calls":
                     yield from self._say("")  # an answer without words is a message, too
                 yield from self._close()
                 response = self.whole(part)
                 yield self._event(f"response.{response['status']}", response=response)
-            case Failed(error=error, usage=usage):
+            case parts.Failed(error=error, usage=usage):
                 yield from self._close()
                 response = self._response("failed", usage)
                 response["error"] = {"code": error.code, "message": error.message}
                 yield self._event("response.failed", response=response)
 
-    def whole(self, end: Ended) -> dict[str, Any]:
+    def whole(self, end: parts.Ended) -> dict[str, Any]:
         """The response, once all parts were added."""
         cut = end.finish == "length"
         response = self._response("incomplete" if cut else "completed", end.usage)
@@ -115,7 +105,7 @@ class ResponsesForm:
             self._items[self._message]["content"][0]["text"] += text
             yield self._event("response.output_text.delta", **self._place_of_text(), delta=text, logprobs=[])
 
-    def _call(self, call: FunctionCall) -> Iterator[str]:
+    def _call(self, call: parts.FunctionCall) -> Iterator[str]:
         item = {
             "id": f"fc_{self._name}_{len(self._items)}",
             "type": "function_call",
@@ -167,7 +157,7 @@ class ResponsesForm:
         self._count += 1
         return f"event: {kind}\ndata: {json.dumps(value, ensure_ascii=False)}\n\n"
 
-    def _response(self, status: str, usage: Usage | None = None) -> dict[str, Any]:
+    def _response(self, status: str, usage: parts.Usage | None = None) -> dict[str, Any]:
         given = self._request
         return {
             "id": f"resp_{self._name}",
@@ -192,7 +182,7 @@ class ResponsesForm:
         }
 
 
-def usage_of(usage: Usage) -> dict[str, Any]:
+def usage_of(usage: parts.Usage) -> dict[str, Any]:
     return {
         "input_tokens": usage.prompt,
         "input_tokens_details": {"cached_tokens": usage.cached},

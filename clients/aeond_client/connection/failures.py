@@ -5,39 +5,25 @@ from typing import Any, Protocol
 
 import grpc
 
-from aeond_client.errors import (
-    AeondError,
-    AlreadyExistsError,
-    CallCancelledError,
-    DaemonError,
-    DataLossError,
-    InvalidInputError,
-    NotFoundError,
-    NotOfferedError,
-    OverloadedError,
-    RefusedError,
-    TimedOutError,
-    UnavailableError,
-    WrongStateError,
-)
+from aeond_client import errors
 
 REASON = "reason"
 FIELD = "field"
 ERROR_ID = "error-id"
 RETRY_AFTER = "retry-after-ms"
 
-_CLASSES: dict[grpc.StatusCode, type[AeondError]] = {
-    grpc.StatusCode.INVALID_ARGUMENT: InvalidInputError,
-    grpc.StatusCode.NOT_FOUND: NotFoundError,
-    grpc.StatusCode.ALREADY_EXISTS: AlreadyExistsError,
-    grpc.StatusCode.FAILED_PRECONDITION: WrongStateError,
-    grpc.StatusCode.PERMISSION_DENIED: RefusedError,
-    grpc.StatusCode.RESOURCE_EXHAUSTED: OverloadedError,
-    grpc.StatusCode.UNAVAILABLE: UnavailableError,
-    grpc.StatusCode.DEADLINE_EXCEEDED: TimedOutError,
-    grpc.StatusCode.CANCELLED: CallCancelledError,
-    grpc.StatusCode.UNIMPLEMENTED: NotOfferedError,
-    grpc.StatusCode.DATA_LOSS: DataLossError,
+_CLASSES: dict[grpc.StatusCode, type[errors.AeondError]] = {
+    grpc.StatusCode.INVALID_ARGUMENT: errors.InvalidInputError,
+    grpc.StatusCode.NOT_FOUND: errors.NotFoundError,
+    grpc.StatusCode.ALREADY_EXISTS: errors.AlreadyExistsError,
+    grpc.StatusCode.FAILED_PRECONDITION: errors.WrongStateError,
+    grpc.StatusCode.PERMISSION_DENIED: errors.RefusedError,
+    grpc.StatusCode.RESOURCE_EXHAUSTED: errors.OverloadedError,
+    grpc.StatusCode.UNAVAILABLE: errors.UnavailableError,
+    grpc.StatusCode.DEADLINE_EXCEEDED: errors.TimedOutError,
+    grpc.StatusCode.CANCELLED: errors.CallCancelledError,
+    grpc.StatusCode.UNIMPLEMENTED: errors.NotOfferedError,
+    grpc.StatusCode.DATA_LOSS: errors.DataLossError,
 }
 
 # The error of gRPC when the other end of a connection dies during a call.
@@ -62,19 +48,19 @@ class FailedCall(Protocol):
     def trailing_metadata(self) -> Any: ...
 
 
-def error_of(call: FailedCall) -> AeondError:
+def error_of(call: FailedCall) -> errors.AeondError:
     """The error reported by the daemon, or by gRPC in its place."""
     metadata = _metadata_of(call)
     code = call.code()
-    kind = _CLASSES.get(code, DaemonError)
+    kind = _CLASSES.get(code, errors.DaemonError)
     reason = metadata.get(REASON, "")
     details = call.details() or code.name
     words = details if reason else _OWN_WORDS.get(code, details)
     if not reason and code in _BROKEN_CONNECTION:
-        kind = CallCancelledError if code is grpc.StatusCode.CANCELLED else UnavailableError
+        kind = errors.CallCancelledError if code is grpc.StatusCode.CANCELLED else errors.UnavailableError
         reason = "CONNECTION_LOST"
     if not reason and code is grpc.StatusCode.RESOURCE_EXHAUSTED:
-        kind, reason = DaemonError, "MESSAGE_TOO_LARGE"
+        kind, reason = errors.DaemonError, "MESSAGE_TOO_LARGE"
         words = f"The request or its reply exceeds gRPC's limit ({details}): request less at a time."
     return kind(
         words,
@@ -96,17 +82,20 @@ def _number(text: str) -> float:
         return 0.0
 
 
-def refused_before_it_began(error: AeondError) -> bool:
+def refused_before_it_began(error: errors.AeondError) -> bool:
     """Whether the daemon rejected the call before starting it: then any call can be repeated."""
-    return isinstance(error, UnavailableError) and error.reason in {"STARTING", "DRAINING"}
+    return isinstance(error, errors.UnavailableError) and error.reason in {"STARTING", "DRAINING"}
 
 
-def may_repeat(error: AeondError, *, repeatable: bool) -> bool:
+def may_repeat(error: errors.AeondError, *, repeatable: bool) -> bool:
     """Whether a repeat of the failed call is useful and safe."""
-    lost = isinstance(error, UnavailableError) or error.reason == "CONNECTION_LOST"
+    lost = isinstance(error, errors.UnavailableError) or error.reason == "CONNECTION_LOST"
     return (lost and repeatable) or refused_before_it_began(error)
 
 
-def may_follow_on(error: AeondError) -> bool:
+def may_follow_on(error: errors.AeondError) -> bool:
     """Whether an interrupted watch should reconnect, because the run is not at fault."""
-    return isinstance(error, UnavailableError | CallCancelledError | TimedOutError | OverloadedError)
+    return isinstance(
+        error,
+        errors.UnavailableError | errors.CallCancelledError | errors.TimedOutError | errors.OverloadedError,
+    )

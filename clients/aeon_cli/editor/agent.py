@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Self
 
-from acp import PROTOCOL_VERSION
+from acp import PROTOCOL_VERSION, schema
 from acp.exceptions import RequestError
 from acp.helpers import (
     update_agent_message_text,
@@ -15,21 +15,6 @@ from acp.helpers import (
     update_user_message_text,
 )
 from acp.interfaces import Client as Editor
-from acp.schema import (
-    AgentCapabilities,
-    AvailableCommand,
-    Implementation,
-    InitializeResponse,
-    ListSessionsResponse,
-    LoadSessionResponse,
-    NewSessionResponse,
-    PromptCapabilities,
-    PromptResponse,
-    SessionCapabilities,
-    SessionInfo,
-    SessionListCapabilities,
-    StopReason,
-)
 
 from aeon_cli.editor.prompts import ContentBlock, request_of
 from aeon_cli.editor.turn import Turn
@@ -91,18 +76,18 @@ class EditorAgent:
 
     # ------------------------------------------------------------ the protocol
 
-    async def initialize(self, protocol_version: int, **_: Any) -> InitializeResponse:
-        return InitializeResponse(
+    async def initialize(self, protocol_version: int, **_: Any) -> schema.InitializeResponse:
+        return schema.InitializeResponse(
             protocol_version=min(protocol_version, PROTOCOL_VERSION) or PROTOCOL_VERSION,
-            agent_capabilities=AgentCapabilities(
+            agent_capabilities=schema.AgentCapabilities(
                 load_session=True,
-                prompt_capabilities=PromptCapabilities(embedded_context=True),
-                session_capabilities=SessionCapabilities(list=SessionListCapabilities()),
+                prompt_capabilities=schema.PromptCapabilities(embedded_context=True),
+                session_capabilities=schema.SessionCapabilities(list=schema.SessionListCapabilities()),
             ),
-            agent_info=Implementation(name="aeond", title="aeond", version=installed_version()),
+            agent_info=schema.Implementation(name="aeond", title="aeond", version=installed_version()),
         )
 
-    async def new_session(self, cwd: str, **_: Any) -> NewSessionResponse:
+    async def new_session(self, cwd: str, **_: Any) -> schema.NewSessionResponse:
         """A session of the daemon whose runs work in the editor's folder."""
         folder = _folder(cwd)
         try:
@@ -111,9 +96,9 @@ class EditorAgent:
             raise _refused(error) from error
         self._sessions[session.session_id] = _Session(folder)
         await self._announce_commands(session.session_id)
-        return NewSessionResponse(session_id=session.session_id)
+        return schema.NewSessionResponse(session_id=session.session_id)
 
-    async def load_session(self, cwd: str, session_id: str, **_: Any) -> LoadSessionResponse:
+    async def load_session(self, cwd: str, session_id: str, **_: Any) -> schema.LoadSessionResponse:
         """Shows the messages of an earlier session, and what one of its runs waits for: an open question is answered by
         the next prompt.
         """
@@ -140,17 +125,17 @@ class EditorAgent:
                 " a request itself; /cancel ends the run.",
             )
         await self._announce_commands(session_id)
-        return LoadSessionResponse()
+        return schema.LoadSessionResponse()
 
-    async def list_sessions(self, cwd: str | None = None, **_: Any) -> ListSessionsResponse:
+    async def list_sessions(self, cwd: str | None = None, **_: Any) -> schema.ListSessionsResponse:
         """The sessions that editors began, of one folder or all, most recently changed first."""
         try:
             found = await (await self._daemon()).list_sessions(limit=200)
         except AeondError as error:
             raise _refused(error) from error
-        return ListSessionsResponse(
+        return schema.ListSessionsResponse(
             sessions=[
-                SessionInfo(
+                schema.SessionInfo(
                     session_id=one.session_id,
                     cwd=one.labels[FOLDER_LABEL],
                     title=one.title or None,
@@ -161,7 +146,7 @@ class EditorAgent:
             ]
         )
 
-    async def prompt(self, session_id: str, prompt: list[ContentBlock], **_: Any) -> PromptResponse:
+    async def prompt(self, session_id: str, prompt: list[ContentBlock], **_: Any) -> schema.PromptResponse:
         """Runs the prompt, or answers the question with which the last turn ended."""
         session = self._sessions.get(session_id)
         if session is None:
@@ -171,7 +156,7 @@ class EditorAgent:
         session.prompting, session.cancelled = True, False
         try:
             text = request_of(prompt, session.folder)
-            return PromptResponse(stop_reason=await self._turn(session_id, session, text))
+            return schema.PromptResponse(stop_reason=await self._turn(session_id, session, text))
         except AeondError as error:
             raise _refused(error) from error
         finally:
@@ -188,7 +173,7 @@ class EditorAgent:
 
     # ------------------------------------------------------------ turns
 
-    async def _turn(self, session_id: str, session: _Session, text: str) -> StopReason:
+    async def _turn(self, session_id: str, session: _Session, text: str) -> schema.StopReason:
         client = await self._daemon()
         if text == "/undo":
             return await self._undo(client, session_id)
@@ -224,7 +209,7 @@ class EditorAgent:
             await client.cancel_run(run.run_id, "cancelled in the editor")
         return await self._follow(session, session.turn)
 
-    async def _follow(self, session: _Session, turn: Turn) -> StopReason:
+    async def _follow(self, session: _Session, turn: Turn) -> schema.StopReason:
         try:
             return await turn.follow()
         finally:
@@ -260,14 +245,16 @@ class EditorAgent:
                 return turn
         return None
 
-    async def _cancel_waiting(self, client: AsyncClient, session_id: str, session: _Session) -> StopReason:
+    async def _cancel_waiting(
+        self, client: AsyncClient, session_id: str, session: _Session
+    ) -> schema.StopReason:
         if session.turn is None:
             await self._say(session_id, "No run of this session waits for you.")
             return "end_turn"
         await client.cancel_run(session.turn.run_id, "cancelled in the editor")
         return await self._follow(session, session.turn)
 
-    async def _undo(self, client: AsyncClient, session_id: str) -> StopReason:
+    async def _undo(self, client: AsyncClient, session_id: str) -> schema.StopReason:
         runs = await client.list_runs(session_id=session_id, limit=1)
         if not runs:
             await self._say(session_id, "This session has no run to take back.")
@@ -295,7 +282,9 @@ class EditorAgent:
         )
 
     async def _announce_commands(self, session_id: str) -> None:
-        commands = [AvailableCommand(name=name, description=words) for name, words in _COMMANDS.items()]
+        commands = [
+            schema.AvailableCommand(name=name, description=words) for name, words in _COMMANDS.items()
+        ]
         await self._shown().session_update(session_id=session_id, update=update_available_commands(commands))
 
 

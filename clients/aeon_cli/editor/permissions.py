@@ -4,14 +4,8 @@ import time
 from collections.abc import Iterable
 from pathlib import Path
 
+from acp import schema
 from acp.helpers import text_block, tool_content
-from acp.schema import (
-    AllowedOutcome,
-    FileEditToolCallContent,
-    PermissionOption,
-    RequestPermissionResponse,
-    ToolCallUpdate,
-)
 
 from aeon_cli.editor.edits import hunks, path_in
 from aeon_cli.editor.updates import call_id
@@ -28,7 +22,7 @@ _DECISIONS = {
 }
 
 
-def options_of(approval: ApprovalRequest) -> list[PermissionOption]:
+def options_of(approval: ApprovalRequest) -> list[schema.PermissionOption]:
     """One option for each scope that the approval offers, and the denial."""
     names = {
         "once": ("Allow once", "allow_once"),
@@ -37,17 +31,19 @@ def options_of(approval: ApprovalRequest) -> list[PermissionOption]:
         "host": (f"Allow for this run on {', '.join(approval.hosts)}", "allow_always"),
     }
     offered = [
-        PermissionOption.model_validate({"optionId": scope, "name": names[scope][0], "kind": names[scope][1]})
+        schema.PermissionOption.model_validate(
+            {"optionId": scope, "name": names[scope][0], "kind": names[scope][1]}
+        )
         for scope in approval.scopes
         if scope in names
     ]
-    return [*offered, PermissionOption(option_id=DENY, name="Deny", kind="reject_once")]
+    return [*offered, schema.PermissionOption(option_id=DENY, name="Deny", kind="reject_once")]
 
 
-def shown_approval(run: Run, approval: ApprovalRequest, folder: Path) -> ToolCallUpdate:
+def shown_approval(run: Run, approval: ApprovalRequest, folder: Path) -> schema.ToolCallUpdate:
     """Exactly what would be done: the calls with their arguments, and the changes of files."""
     text = "\n".join(lines_of(approval, time.time(), run.taint))
-    diffs: list[FileEditToolCallContent] = []
+    diffs: list[schema.FileEditToolCallContent] = []
     for preview in approval.previews:
         path = path_in(folder, preview.target)
         if path is not None and preview.diff:
@@ -58,22 +54,22 @@ def shown_approval(run: Run, approval: ApprovalRequest, folder: Path) -> ToolCal
     return _pending(run.run_id, step_id, title, text, diffs)
 
 
-def choices_of(question: Question) -> list[PermissionOption]:
+def choices_of(question: Question) -> list[schema.PermissionOption]:
     """The options of a question, numbered, because the protocol compares options by id."""
     return [
-        PermissionOption(option_id=str(number), name=option, kind="allow_once")
+        schema.PermissionOption(option_id=str(number), name=option, kind="allow_once")
         for number, option in enumerate(question.options)
     ]
 
 
-def shown_question(run_id: str, question: Question) -> ToolCallUpdate:
+def shown_question(run_id: str, question: Question) -> schema.ToolCallUpdate:
     return _pending(run_id, question.step_id, question.prompt, question.prompt)
 
 
-def resolutions() -> list[PermissionOption]:
+def resolutions() -> list[schema.PermissionOption]:
     """What a person can decide about an interrupted step."""
     return [
-        PermissionOption(
+        schema.PermissionOption(
             option_id=decision.value,
             name=name,
             kind="reject_once" if decision is Resolution.ABORT else "allow_once",
@@ -82,15 +78,15 @@ def resolutions() -> list[PermissionOption]:
     ]
 
 
-def shown_interruption(run_id: str, step: Step) -> ToolCallUpdate:
+def shown_interruption(run_id: str, step: Step) -> schema.ToolCallUpdate:
     text = "The daemon was interrupted during this step. Its effect may have happened: check it, then decide."
     return _pending(run_id, step.step_id, f"{step.plan_step.tool or step.step_id}: interrupted", text)
 
 
 def _pending(
-    run_id: str, step_id: str, title: str, text: str, diffs: Iterable[FileEditToolCallContent] = ()
-) -> ToolCallUpdate:
-    return ToolCallUpdate(
+    run_id: str, step_id: str, title: str, text: str, diffs: Iterable[schema.FileEditToolCallContent] = ()
+) -> schema.ToolCallUpdate:
+    return schema.ToolCallUpdate(
         tool_call_id=call_id(run_id, step_id),
         title=title,
         status="pending",
@@ -98,9 +94,9 @@ def _pending(
     )
 
 
-def chosen(response: RequestPermissionResponse, options: Iterable[PermissionOption]) -> str:
+def chosen(response: schema.RequestPermissionResponse, options: Iterable[schema.PermissionOption]) -> str:
     """The id of the chosen option; "" if the person chose none, or the editor names one that was not offered."""
     outcome = response.outcome
-    if not isinstance(outcome, AllowedOutcome):
+    if not isinstance(outcome, schema.AllowedOutcome):
         return ""
     return outcome.option_id if any(one.option_id == outcome.option_id for one in options) else ""

@@ -4,23 +4,16 @@ from collections.abc import Iterable
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from acp.schema import (
-    AudioContentBlock,
-    EmbeddedResourceContentBlock,
-    ImageContentBlock,
-    ResourceContentBlock,
-    TextContentBlock,
-    TextResourceContents,
-)
+from acp import schema
 
 from aeond_client.errors import InvalidInputError
 
 ContentBlock = (
-    TextContentBlock
-    | ImageContentBlock
-    | AudioContentBlock
-    | ResourceContentBlock
-    | EmbeddedResourceContentBlock
+    schema.TextContentBlock
+    | schema.ImageContentBlock
+    | schema.AudioContentBlock
+    | schema.ResourceContentBlock
+    | schema.EmbeddedResourceContentBlock
 )
 
 
@@ -34,11 +27,13 @@ def request_of(blocks: Iterable[ContentBlock], folder: Path) -> str:
     parts: list[str] = []
     for block in blocks:
         match block:
-            case TextContentBlock(text=text):
+            case schema.TextContentBlock(text=text):
                 parts.append(text)
-            case ResourceContentBlock(uri=uri):
+            case schema.ResourceContentBlock(uri=uri):
                 parts.append(_name_of(uri, folder))
-            case EmbeddedResourceContentBlock(resource=TextResourceContents(uri=uri, text=text)):
+            case schema.EmbeddedResourceContentBlock(
+                resource=schema.TextResourceContents(uri=uri, text=text)
+            ):
                 parts.append(f"\n\n{_name_of(uri, folder)}:\n{text}\n")
             case _:
                 raise InvalidInputError(

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from acp import schema
 from acp.helpers import (
     plan_entry,
     start_tool_call,
@@ -13,17 +14,6 @@ from acp.helpers import (
     update_plan,
     update_tool_call,
 )
-from acp.schema import (
-    AgentMessageChunk,
-    AgentPlanUpdate,
-    FileEditToolCallContent,
-    PlanEntryStatus,
-    StopReason,
-    ToolCallLocation,
-    ToolCallProgress,
-    ToolCallStart,
-    ToolKind,
-)
 
 from aeon_cli.editor.edits import Snapshot, difference, path_in, snapshot
 from aeon_cli.text.printable import shown_value
@@ -31,11 +21,11 @@ from aeon_cli.text.titles import effect_in_words, title_of
 from aeond_client import events as e
 from aeond_client.records.runs import Answer, Plan, PlanStep, RunState, StepState
 
-Update = AgentMessageChunk | AgentPlanUpdate | ToolCallStart | ToolCallProgress
+Update = schema.AgentMessageChunk | schema.AgentPlanUpdate | schema.ToolCallStart | schema.ToolCallProgress
 
 # An output is context for a person; its whole is in the journal.
 MAX_OUTPUT_CHARS = 20_000
-_KINDS: Mapping[str, ToolKind] = {
+_KINDS: Mapping[str, schema.ToolKind] = {
     "pure": "think",
     "read": "read",
     "write_contained": "edit",
@@ -59,7 +49,7 @@ class RunUpdates:
     """
 
     def __init__(self, run_id: str, folder: Path, effects: Mapping[str, str]) -> None:
-        self.stop_reason: StopReason | None = None
+        self.stop_reason: schema.StopReason | None = None
         self._run_id = run_id
         self._folder = folder
         self._effects = effects
@@ -109,7 +99,7 @@ class RunUpdates:
             case _:
                 pass
 
-    def _reason(self, state: RunState) -> StopReason:
+    def _reason(self, state: RunState) -> schema.StopReason:
         if state is RunState.CANCELLED:
             return "cancelled"
         if state is RunState.EXPIRED:
@@ -118,15 +108,15 @@ class RunUpdates:
 
     # ------------------------------------------------------------ the plan
 
-    def _planned(self, plan: Plan) -> AgentPlanUpdate:
+    def _planned(self, plan: Plan) -> schema.AgentPlanUpdate:
         self._plan = {step.step_id: step for step in plan.steps}
         return self._entries()
 
-    def _moved(self, step_id: str, state: StepState) -> AgentPlanUpdate:
+    def _moved(self, step_id: str, state: StepState) -> schema.AgentPlanUpdate:
         self._states[step_id] = state
         return self._entries()
 
-    def _entries(self) -> AgentPlanUpdate:
+    def _entries(self) -> schema.AgentPlanUpdate:
         return update_plan(
             [
                 plan_entry(_line(step, self._states.get(step_id)), status=_status(self._states.get(step_id)))
@@ -145,7 +135,7 @@ class RunUpdates:
             "title": title_of(step),
             "kind": _KINDS.get(self._effects.get(step.tool, ""), "other"),
             "status": "in_progress",
-            "locations": [] if path is None else [ToolCallLocation(path=str(path))],
+            "locations": [] if path is None else [schema.ToolCallLocation(path=str(path))],
             "raw_input": step.arguments,
         }
         if number in self._started:
@@ -153,16 +143,16 @@ class RunUpdates:
         self._started.add(number)
         return start_tool_call(number, **details)
 
-    def _finished(self, run_id: str, ended: e.StepEnded) -> ToolCallProgress:
+    def _finished(self, run_id: str, ended: e.StepEnded) -> schema.ToolCallProgress:
         number = call_id(run_id, ended.step_id)
         before = self._before.pop(number, None)
-        places: dict[str, ToolCallLocation] = {}
-        diffs: list[FileEditToolCallContent] = []
+        places: dict[str, schema.ToolCallLocation] = {}
+        diffs: list[schema.FileEditToolCallContent] = []
         for effect in ended.effects:
             path = path_in(self._folder, effect.target) if effect.kind.startswith("file.") else None
             if path is None:
                 continue
-            places[str(path)] = ToolCallLocation(path=str(path))
+            places[str(path)] = schema.ToolCallLocation(path=str(path))
             created = effect.kind == "file.created"
             if created or (before is not None and before.path == path):
                 known = before if before is not None and before.path == path else Snapshot(path, None)
@@ -206,7 +196,7 @@ class RunUpdates:
             yield update_agent_message_text(text)
 
 
-def _status(state: StepState | None) -> PlanEntryStatus:
+def _status(state: StepState | None) -> schema.PlanEntryStatus:
     if state is None or state in {StepState.PENDING, StepState.READY}:
         return "pending"
     return "in_progress" if state is StepState.RUNNING else "completed"

@@ -24,7 +24,6 @@ from aeond.orchestration.decision.conversations.redirection import Redirection
 from aeond.orchestration.decision.conversations.subject import Subject, Subjects
 from aeond.orchestration.decision.first_action import FirstAction
 from aeond.orchestration.decision.new_file import NewFile
-from aeond.orchestration.decision.next_action import NextAction
 
 _ACTED: ContextVar[set[str] | None] = ContextVar("acted", default=None)
 _judged: Final[list[set[str]]] = []
@@ -72,7 +71,6 @@ MECHANISMS: Final = {
     "undone": Mechanism(Redirection, "of_undone", None),
     "place": Mechanism(redirection, "place_of", ""),
     "part": Mechanism(next_action, "means_part", False),
-    "file": Mechanism(NextAction, "_on_nearest", None),
     "changes": Mechanism(Composer, "complete", None, tool="edit_file"),
     "expressions": Mechanism(Composer, "complete", None, tool="calculator"),
     "facts": Mechanism(Composer, "complete", None, tool="remember"),

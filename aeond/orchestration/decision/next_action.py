@@ -153,7 +153,6 @@ class NextAction:
             named = offer.tool(call.tool)
             call = spelt_as_named(call, snapshot, situation, named.new_name if named else "")
             call = await self._safer(call, offer, snapshot, situation, grant)
-            call = await self._on_nearest(call, offer, snapshot, situation, grant) or call
         spec = offer.tool(call.tool)
         if spec is None or set(spec.composed) <= call.arguments.keys():
             return self._with_results(call, spec, snapshot)
@@ -254,30 +253,6 @@ class NextAction:
         if removing != call and await means_part(self.llm, call, snapshot, situation, grant):
             return removing
         return replacing
-
-    async def _on_nearest(
-        self, call: ToolCall, offer: Offer, snapshot: RunSnapshot, situation: Situation, grant: Grant
-    ) -> ToolCall | None:
-        """The call on the file nearest to a request that names none, where the first call of a small model would change one that is not
-        near: the nearest one is meant more often. None where it is not the first, or may stay as it is."""
-        spec = offer.tool(call.tool)
-        if spec is None or spec.effect not in FILE_CHANGES or not spec.composed or executed(snapshot):
-            return None
-        chosen = [str(call.arguments.get(name)) for name in spec.only_existing]
-        known = [path for path, _ in situation.files]
-        if not chosen or any(names_file(snapshot, path) for path in (*chosen, *known)):
-            return None
-        near = (await self.search.widened(snapshot, situation, grant)).nearest
-        if not near or not set(near).isdisjoint(chosen):
-            return None
-        return next(
-            (
-                replace(call, arguments={**call.arguments, name: near[0]})
-                for name in spec.only_existing
-                if near[0] in offer.values.get((spec.name, name), ())
-            ),
-            None,
-        )
 
 
 def _with(other: ToolSpec | None, call: ToolCall, offer: Offer, run: RunSnapshot) -> ToolCall:

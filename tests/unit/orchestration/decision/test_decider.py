@@ -75,34 +75,6 @@ async def test_what_a_run_has_changed_it_does_not_remove() -> None:
         assert made == ([ToolCall("delete", {"path": path})] if removed else [])
 
 
-@pytest.mark.parametrize(
-    ("request_", "near", "changed"),
-    [
-        ("Add a rope.", ("boat.md",), "boat.md"),
-        ("Add a rope.", ("boat.md", "list.md"), "list.md"),
-        ("Add a rope to list.md", ("boat.md",), "list.md"),
-        ("Add the rope of boat.md to it.", ("boat.md",), "list.md"),
-        ("Dodaj linę.", (), "boat.md"),
-    ],
-)
-async def test_the_nearest_file_is_changed(request_: str, near: tuple[str, ...], changed: str) -> None:
-    """A file that is neither named nor near gives way to the nearest one that can be changed, if need be by words of the model."""
-    rules = (
-        Rule(contains=SEARCHES, text="boat, rope"),
-        Rule(contains="Say in one word", text="do", likely={"do": -0.1}),
-        Rule.model_validate({"contains": "Say what changes.", "json": "b"}),
-        Rule.model_validate({"json": {"change": {"path": "list.md"}}}),
-    )
-    tools = Registry()
-    tools.register(WholeTool(replace(CHANGE, only_existing=("path",))))
-    paths = ("boat.md", "list.md")
-    files = Situation(files=tuple((path, "") for path in paths), nearest=near)
-    decider, _ = decider_of(rules, tools, files, Composing({}, paths, CompositionView("a", TEXT)))
-    search = replace(decider.search, situations=Seen(files, {"boat": ("boat.md",)}))
-    chosen = await replace(decider, search=search).choose(run_of(request=request_), grant(10), lambda _: None)
-    assert chosen.value.tool_call == ToolCall("change", {"path": changed, "notes": "b"})
-
-
 async def test_what_was_found_out_is_used_for_a_change() -> None:
     """Where a look was made for a change, its answer stands below the result when the next action is chosen and when an argument is
     written, and above the report of the change in the answer."""

@@ -51,6 +51,7 @@ from aeond.orchestration.decision.results import (
     executed,
     going_on,
     may_go_on,
+    repeats_request,
     repetition,
     reports_of,
     turns_of,
@@ -209,7 +210,8 @@ class Decider:
             case CallTool(call=call):
                 return success(going_on(snapshot, call))
             case GiveAnswer(text=text, fulfilled=True):
-                if repeated and self._redirection.possible:  # a small model repeats the remark
+                says_nothing = bool(repeated) or repeats_request(text, snapshot)  # the remark, or the request
+                if says_nothing and self._redirection.possible:
                     text = reports_of(snapshot, self.offers.changes) or text
                 return await self._answered(whole, snapshot, situation, offer, found or text, grant)
             case GiveAnswer(text=text):

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Final
 
+from aeond.domain.names import words_of
 from aeond.domain.plans.evaluations import Evaluation, Issue, RefinementAction, RefinementOperation
 from aeond.domain.plans.plan import MAX_REFINEMENTS, PlanStep, StepState
 from aeond.domain.plans.steps import StepSnapshot
@@ -119,3 +120,8 @@ def may_go_on(run: RunSnapshot) -> bool:
         and failures < MAX_FAILURES
         and run.refinement_count < MAX_REFINEMENTS
     )
+
+
+def repeats_request(text: str, run: RunSnapshot) -> bool:
+    """Whether an answer only says the request again, as a small model does that has none."""
+    return words_of(text) == words_of(run.text)

@@ -24,7 +24,13 @@ from aeond.orchestration.context.new_files import new_names
 from aeond.orchestration.context.prompt_fitting import fit_prompt, room_in
 from aeond.orchestration.decision.conversations.odds import LIKELY, log_odds
 from aeond.orchestration.decision.interfaces import Turn
-from aeond.orchestration.decision.results import executed, result_of, results_length, turns_of
+from aeond.orchestration.decision.results import (
+    executed,
+    repeats_request,
+    result_of,
+    results_length,
+    turns_of,
+)
 from aeond.orchestration.interfaces import discard_text
 from aeond.orchestration.prompts.answer_prompts import (
     CHANGED,
@@ -182,7 +188,8 @@ async def results_reply(
     usual = _DOUBTFUL_FROM if steps or above else _DOUBTFUL_UNSEEN_FROM
     limit = doubtful_from(answered.text) if doubtful_from else usual
     may_not_show = log_odds(answered.likely, _begins, NOT_SHOWN) >= limit
-    return NOT_SHOWN if may_not_show or answered.text.startswith(NOT_SHOWN) else answered.text.strip()
+    not_shown = may_not_show or repeats_request(answered.text, run) or answered.text.startswith(NOT_SHOWN)
+    return NOT_SHOWN if not_shown else answered.text.strip()
 
 
 def shown_results(steps: Sequence[StepSnapshot], result_chars: int) -> Sequence[tuple[str, str]]:

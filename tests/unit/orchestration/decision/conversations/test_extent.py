@@ -27,12 +27,16 @@ def step(tool: str = "keep", output: JsonValue = "gate code = 7714", error: str 
 
 
 async def answer(
-    *steps: StepSnapshot, likely: Mapping[str, float] = ONE, instructions: str = "", found: str = ""
+    *steps: StepSnapshot,
+    likely: Mapping[str, float] = ONE,
+    instructions: str = "",
+    found: str = "",
+    decided: str = "From the decision.",
 ) -> str:
     rules = (
         Rule(contains="one thing or for several", text="one", likely=dict(likely)),
         Rule(contains="Say in one word what a request", text="do", likely={"do": -0.1}),
-        Rule.model_validate({"json": {"answer": "From the decision."}}),
+        Rule.model_validate({"json": {"answer": decided}}),
     )
     tools = Registry()
     for one in (LOOK, KEEP, OTHER):
@@ -60,6 +64,12 @@ async def test_the_report_of_the_one_change_is_the_answer(output: JsonValue, exp
 async def test_what_was_found_out_stands_above_the_report() -> None:
     """A run that found something out for its change says both."""
     assert await answer(LOOKED, step(output="fee = 84"), found="12 * 7 = 84") == "12 * 7 = 84\nfee = 84"
+
+
+async def test_a_repeated_request_gives_way_to_the_report() -> None:
+    """Where the decision after a change only says the request again, the report of the change is the answer."""
+    request = after_pass(1).text
+    assert await answer(step(), likely=SEVERAL, decided=request.upper()) == "gate code = 7714"
 
 
 async def test_other_runs_go_on_with_a_decision() -> None:

@@ -199,6 +199,12 @@ async def test_more_than_an_answer_may_be_wanted() -> None:
     assert await answer(subject, asked(LOOKED, request=request)) == "They are red."
 
 
+async def test_a_repeated_request_is_no_answer() -> None:
+    """Where the model only repeats the request, the results do not show what was asked for."""
+    subject, _ = decider("which sails", looks=True)
+    assert await next_call(subject, asked(LOOKED)) == ToolCall("look", {"path": "club.md"})
+
+
 async def test_a_run_without_an_executed_step_is_decided_about() -> None:
     """Where no step was executed there are no results to answer from."""
     subject, _ = decider("They are red.")

@@ -64,7 +64,7 @@ class Watch:
                 trace(traces, events)
 
         async def appending(journal: TimedJournal, events: Sequence[Event]) -> None:
-            untimed = journal._journal.append  # noqa: SLF001 - what it times
+            untimed = journal._append  # noqa: SLF001 - what it times
             await (append(journal, events) if self.on else untimed(events))
 
         async def exporting(_traces: Tracing) -> None:

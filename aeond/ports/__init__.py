@@ -378,8 +378,7 @@ class RunLoop(Protocol):
     async def execute(self) -> RunSnapshot:
         """Works until the run has ended, waits for a person or is parked. Call once.
 
-        A cancelled run loop leaves a run that resumes. Raises StoreError if the journal fails, and an ExceptionGroup
-        for an internal error.
+        A cancelled run loop leaves a run that resumes. Raises StoreError if the journal fails.
         """
 
     def deliver(self, kind: EventKind) -> None:

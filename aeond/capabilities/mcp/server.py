@@ -137,19 +137,19 @@ class Server:
 
     async def _connected(self) -> str:
         """Returns why the connection could not be made or was lost."""
+        why = ""
         try:
-            async with self.settings.open() as wire:
+            async with anyio.create_task_group(), self.settings.open() as wire:
                 try:
                     async with Connection(wire, self._elicit) as connection:
                         await self._serve(connection)
                 except (MCPError, TimeoutError, RuntimeError, ValidationError) as error:
                     wire.fail("" if closed(error) else f"it gave no valid answer: {_said(error)}")
-                return clean(await wire.why(), 500)
-        except (AeondError, OSError, ValueError, ExceptionGroup) as error:
-            # `open` raises the first three (ValueError: a word of the command has a NUL). Whatever a server makes the SDK
-            # raise comes as a group, because the messages of every wire pass through a task group.
+                why = clean(await wire.why(), 500)
+        except ExceptionGroup as error:  # whatever a server makes the SDK raise, and what `open` raises
             log.debug("MCP server %s", self.settings.name, exc_info=True)
-            return _said(_first(error))
+            why = _said(_first(error))
+        return why
 
     async def _serve(self, connection: Connection) -> None:
         """Returns when the connection is lost."""

@@ -13,8 +13,7 @@ if TYPE_CHECKING:
     from aeond.capabilities.mcp.wire import Wire
 
 Open = Callable[[], "AbstractAsyncContextManager[Wire]"]
-"""Connects to the server: starts its process, or prepares requests to its address. Raises AeondError, OSError or ValueError, and
-while it is open an ExceptionGroup of what its tasks and the block raised."""
+"""Connects to the server: starts its process, or prepares requests to its address."""
 
 
 @frozen

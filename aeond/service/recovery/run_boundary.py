@@ -3,6 +3,8 @@
 import logging
 from typing import Final
 
+import anyio
+
 from aeond.domain.outcome import Problem
 from aeond.domain.runs.events import Event, RunEnded
 from aeond.domain.runs.run import RunSnapshot, RunState
@@ -32,9 +34,11 @@ class RunBoundary:
         (JOURNAL_BUSY, JOURNAL_STUCK) if the journal was locked or did not respond, and (JOURNAL_FAILED) if nothing can
         be recorded any more.
         """
+        run = None
         try:
-            return await loop.execute()
-        except (AeondError, ExceptionGroup) as error:  # the group has the errors of the run's own code
+            async with anyio.create_task_group():  # whatever the run's own code raises comes as a group
+                run = await loop.execute()
+        except ExceptionGroup as error:
             store_error = _store_error(error)
             if store_error is not None and store_error.reason in PROPAGATED:
                 raise store_error from error
@@ -42,7 +46,7 @@ class RunBoundary:
             fields = {"kind": "run_broke", "run_id": loop.snapshot.run_id, "error_id": error_id}
             log.exception("an internal error ended a run", extra=fields)
             await self._end_as_failed(loop, error_id)
-            return None
+        return run
 
     async def _end_as_failed(self, loop: RunLoop, error_id: str) -> None:
         run_id = loop.snapshot.run_id

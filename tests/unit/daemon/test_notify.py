@@ -89,8 +89,14 @@ def test_a_watchdog_that_is_not_ours_is_ignored(
 def test_without_a_manager_nothing_is_sent(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without a service manager nothing is sent."""
     monkeypatch.delenv("NOTIFY_SOCKET", raising=False)
-    notifier = notifier_from_environment()
-    assert not notifier.listens
+    with closing(notifier_from_environment()) as notifier:
+        assert not notifier.listens
+        assert notifier.watchdog_seconds == 0.0
+        for say in (notifier.ready, notifier.alive, notifier.stopping):
+            say()
+        notifier.say("ready")
+        notifier.extend(1.0)
+        notifier.reloading(1.0)
 
 
 def test_a_manager_that_does_not_read_blocks_nothing(manager: socket.socket) -> None:

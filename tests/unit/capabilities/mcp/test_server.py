@@ -5,6 +5,7 @@ from contextlib import asynccontextmanager
 from itertools import pairwise
 
 import anyio
+import pytest
 from mcp.shared.memory import create_client_server_memory_streams
 
 from aeond.capabilities.mcp.server import MAX_FAILURES
@@ -117,14 +118,18 @@ async def test_an_internal_error_is_a_lost_connection() -> None:
         await wait_until(lambda: len(tries) == 2)
 
 
-async def test_a_command_that_cannot_be_run_is_a_state() -> None:
-    """A word with a NUL in a server's command is reported in its state, and does not end the daemon."""
+@pytest.mark.parametrize(
+    "error", [ValueError("embedded null byte"), RuntimeError("can't start new thread")], ids=str
+)
+async def test_a_command_that_cannot_be_run_is_a_state(error: Exception) -> None:
+    """A word with a NUL in a server's command, and a process that cannot be started, are reported in its state, and do not end the
+    daemon."""
 
     @asynccontextmanager
     async def unusable() -> AsyncIterator[Wire]:
-        raise ValueError("embedded null byte")
+        raise error
         yield  # type: ignore[unreachable]  # makes it a generator
 
     async with mcp_world(ManualClock()) as world:
         await world.use(unusable)
-        assert world.servers.states == {"demo": "embedded null byte"}
+        assert world.servers.states == {"demo": str(error)}

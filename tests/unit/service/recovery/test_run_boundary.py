@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import cast
 
 import anyio
 import pytest
@@ -10,10 +11,14 @@ from aeond.domain.runs.budgets import BudgetRequest
 from aeond.domain.runs.events import Event, RunEnded, StepEnded
 from aeond.domain.runs.run import RunSnapshot, RunState
 from aeond.errors import StoreError
-from aeond.ports import ProgressSink
+from aeond.ports import ProgressSink, RunLoop
 from aeond.service.recovery.disk_space import PROBE_SECONDS
+from aeond.service.recovery.run_boundary import RunBoundary
+from aeond.service.watching.feed import HotFeed
+from tests.support.doubles import ManualClock
 from tests.support.in_memory_journal import InMemoryJournal
-from tests.support.service_world import ONE_STEP, World, asking
+from tests.support.service_world import ONE_STEP, NumberedIds, World, asking
+from tests.support.strategy import run_of
 
 
 class Broken:
@@ -41,6 +46,22 @@ class LockedAt(InMemoryJournal):
     async def probe(self) -> None:
         if self.locked:
             raise StoreError("another program has locked it", reason="JOURNAL_BUSY", retryable=True)
+
+
+class BrokenLoop:
+    """A run's loop that fails outside all task groups."""
+
+    snapshot = run_of()
+
+    async def execute(self) -> RunSnapshot:
+        raise ZeroDivisionError("a bug")
+
+
+async def test_a_bug_outside_the_tasks_of_a_run_ends_that_run(caplog: pytest.LogCaptureFixture) -> None:
+    """An error that no task group of the run has caught does not leave the boundary; the log has it."""
+    boundary = RunBoundary(journal=InMemoryJournal(), feed=HotFeed(), clock=ManualClock(), ids=NumberedIds())
+    assert await boundary.execute(cast("RunLoop", BrokenLoop())) is None
+    assert "ZeroDivisionError: a bug" in caplog.text
 
 
 async def test_a_bug_ends_its_run_alone(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:

@@ -201,8 +201,9 @@ async def test_more_than_an_answer_may_be_wanted() -> None:
 
 async def test_a_repeated_request_is_no_answer() -> None:
     """Where the model only repeats the request, the results do not show what was asked for."""
-    subject, _ = decider("which sails", looks=True)
-    assert await next_call(subject, asked(LOOKED)) == ToolCall("look", {"path": "club.md"})
+    subject, _ = decider("which sails are up", looks=True)
+    run = asked(LOOKED, request="Which sails are up?")
+    assert await next_call(subject, run) == ToolCall("look", {"path": "club.md"})
 
 
 async def test_a_run_without_an_executed_step_is_decided_about() -> None:

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 
 INTRODUCTION = """Written by `make bench`. The machine: {machine}. Each section is one run of its command, and describes the code of
 its date: contenders alternate, each in a separate process on the same disk; figures are medians. Absolute times depend on this
-machine; the ratios are comparable across machines. A measurement that is not here was removed because its method or its
-subject has changed, and has not been repeated."""
+machine; the ratios are comparable across machines."""
 PERFORMANCE = "performance.md"
 _HEADING = "\n## "
 

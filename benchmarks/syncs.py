@@ -23,7 +23,7 @@ def measure(folder: Path) -> Section:
     with running_daemon(folder, counting(count)) as daemon:
         for name, chain, floor, at_most in (
             ("a pure step", aeond_chain.echo_chain, 0, 1.0),
-            ("a step with an effect", aeond_chain.file_chain, 1, 2.0),
+            ("a step with an effect", aeond_chain.file_chain, 2, 2.0),
         ):
             short = syncs_of(daemon.socket, count, chain, SHORT, CHAINS)
             step = (syncs_of(daemon.socket, count, chain, LONG, CHAINS) - short) / (LONG - SHORT)
@@ -33,11 +33,11 @@ def measure(folder: Path) -> Section:
             )
     return Section(
         "Syncs",
-        f"Counted below SQLite, journal and memory together, over {CHAINS} chains of each length. The"
+        f"Counted below SQLite, journal, memory and undo log together, over {CHAINS} chains of each length. The"
         f" cost of a step is the difference between a chain of {LONG} steps and one of {SHORT}. The floor"
         " is one sync for data that must be on disk before the next step starts: the outcome of one step"
-        " and the intent of the next share it. Steps that only compute need none: their results are on"
-        " disk before they are shown.",
+        " and the intent of the next share it. A step with an effect needs one more, for what it replaces, so that it"
+        " can be undone. Steps that only compute need none: their results are on disk before they are shown.",
         ("what", "syncs", "floor", "aim"),
         tuple(rows),
     )

@@ -1,17 +1,15 @@
 """Records the notifications to a service manager."""
 
-from dataclasses import dataclass, field
-
 from aeond.daemon.notify import Notifier
 
 
-@dataclass
 class Notifications(Notifier):
     """Keeps what would be sent."""
 
-    listens: bool = True
-    watchdog_seconds: float = 3.0
-    sent: list[str] = field(default_factory=list)
+    def __init__(self) -> None:
+        super().__init__(watchdog_seconds=3.0)
+        self.listens = True
+        self.sent: list[str] = []
 
     def ready(self) -> None:
         self.sent.append("ready")

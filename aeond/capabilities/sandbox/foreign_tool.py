@@ -1,4 +1,4 @@
-"""Tools of other authors: of what they declare about themselves only that is believed which concerns their own calls."""
+"""Tools of other authors: only what they declare about their own calls is believed."""
 
 import logging
 from collections.abc import Sequence
@@ -81,7 +81,7 @@ def _check_bounds(declared: ToolSpec) -> None:
     for name, most in (("timeout_seconds", MAX_SECONDS), ("max_output_bytes", MAX_OUTPUT_BYTES)):
         if getattr(declared, name) > most:
             raise InvalidInputError(
-                f"tool {declared.name!r:.80} of another author declares {name} = {getattr(declared, name):g}: use at most {most:g}",
+                f"tool {declared.name!r:.80} in a folder of tools.folders declares {name} = {getattr(declared, name):g}: use at most {most:g}",
                 reason="BOUND_INVALID",
-                field=name,
+                field="tools.folders",
             )

@@ -53,8 +53,9 @@ _THREADS_PER_TOOL: Final = 4
 class FunctionTool:
     """A Tool around a function; made by `tool`. `call` runs the function on a validated model.
 
-    `at_once` says that `execute` never waits: a plain function that computes its result. `tool_code` is set by
-    the loader of a tool file.
+    `at_once` says that `execute` never waits: a plain function that computes its result. `probe` finds out what became of an
+    interrupted call, `propose` has the existing values of each argument with candidates, `look_ahead` says what a call would do,
+    `report` what it would touch, and `view` shows what composed arguments are about. `tool_code` is set by the loader of a tool file.
     """
 
     spec: ToolSpec

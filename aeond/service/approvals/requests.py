@@ -82,10 +82,9 @@ class ApprovalRequests:
     sources: Sources
     clock: Clock
     rules: ApprovalRules
-    _one_by_one: WeakValueDictionary[str, anyio.Lock] = field(
-        init=False, default_factory=WeakValueDictionary
-    )  # by run id
-    # by run: the newest request, which may not be in the journal yet, and the steps that have not joined it
+    # By run id.
+    _one_by_one: WeakValueDictionary[str, anyio.Lock] = field(init=False, default_factory=WeakValueDictionary)
+    # By run id: the newest request, which may not be in the journal yet, and the steps that have not joined it
     _newest: dict[str, tuple[ApprovalRequest, set[str]]] = field(init=False, default_factory=dict)
 
     def adopt(self, rules: ApprovalRules) -> None:

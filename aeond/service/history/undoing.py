@@ -20,7 +20,7 @@ class RunUndo:
 
     journal: Journal
     folding: RunFolding
-    changes: Undo
+    undo_log: Undo
 
     async def undo(self, run_id: str) -> UndoReport:
         """Takes back what the run and its child runs changed, the latest change first.
@@ -40,4 +40,4 @@ class RunUndo:
             raise WrongStateError(
                 f"run {run_id} has not ended: cancel it, or wait for its end", reason="RUN_NOT_ENDED"
             )
-        return await self.changes.undo(owners, run.request.owner.uid, run.workspace)
+        return await self.undo_log.undo(owners, run.request.owner.uid, run.workspace)

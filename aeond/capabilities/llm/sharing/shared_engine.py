@@ -116,7 +116,7 @@ class SharedEngine(BackgroundTasks):
 
     async def changed(self, seen: EngineSnapshot) -> EngineSnapshot:
         while (snapshot := self.snapshot()).resembles(seen):
-            await self._any_change()
+            await first_of(self._changes.next.wait, partial(self._engine.changed, self._engine.snapshot()))
         return snapshot
 
     async def load(self, model: str) -> None:
@@ -280,7 +280,8 @@ class SharedEngine(BackgroundTasks):
     async def _until_next_rest(self) -> None:
         """Returns when the engine may have been idle for long enough, when its state changes, and at once while
         there is something to wait for."""
-        state, manners = self._engine.snapshot().state, self._manners
+        change, snapshot, manners = self._changes.next, self._engine.snapshot(), self._manners
+        state = snapshot.state
         if state is EngineState.STARTING or (state is EngineState.DEAD and self._resident != self._chosen):
             return
         limits = {
@@ -289,10 +290,7 @@ class SharedEngine(BackgroundTasks):
         }.get(state, ())
         due = [self._last_used + limit for limit in limits if limit > 0]
         alarms = [partial(self._clock.sleep_until, min(due))] if due else []
-        await first_of(self._any_change, *alarms)
-
-    async def _any_change(self) -> None:
-        await first_of(self._changes.next.wait, partial(self._engine.changed, self._engine.snapshot()))
+        await first_of(change.wait, partial(self._engine.changed, snapshot), *alarms)
 
     async def _look(self) -> None:
         state, manners = self._engine.snapshot().state, self._manners

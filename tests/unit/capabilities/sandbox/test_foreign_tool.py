@@ -122,7 +122,7 @@ def test_a_tool_with_too_large_bounds_is_refused(field: str, value: float) -> No
     """The daemon waits for a tool of another author for at most an hour, and takes 1 MiB of it."""
     with pytest.raises(InvalidInputError, match=field) as refused:
         ForeignTool(Described(declared=replace(OWN, **{field: value})), Effect.EXEC_CONTAINED)  # type: ignore[arg-type]
-    assert (refused.value.reason, refused.value.field) == ("BOUND_INVALID", field)
+    assert (refused.value.reason, refused.value.field) == ("BOUND_INVALID", "tools.folders")
 
 
 def test_the_code_is_the_tool_s_own() -> None:

@@ -12,7 +12,7 @@ from aeond.ports.serving import TerminalKind, TerminalSize
 from tests.support.aider import SAID, TASK, TEST, WRONG, Desk
 from tests.support.bubblewrap import needs_bubblewrap
 
-pytestmark = needs_bubblewrap
+pytestmark = [needs_bubblewrap, pytest.mark.slow]
 KIND = TerminalKind("vt100", TerminalSize(12, 34))
 
 

@@ -15,7 +15,7 @@ from tests.support.aider import RIGHT, SAID, TASK, TEST, WRONG, Desk, needs_aide
 from tests.support.bubblewrap import needs_bubblewrap
 from tests.support.hands import git
 
-pytestmark = needs_bubblewrap
+pytestmark = [needs_bubblewrap, pytest.mark.slow]
 
 
 def answers(text: str) -> list[dict[str, Any]]:

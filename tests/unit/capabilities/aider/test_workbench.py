@@ -14,7 +14,7 @@ from aeond.errors import ToolError
 from tests.support.aider import stand_in
 from tests.support.bubblewrap import needs_bubblewrap
 
-pytestmark = needs_bubblewrap
+pytestmark = [needs_bubblewrap, pytest.mark.slow]
 
 
 def bench(folder: Path, program: str) -> tuple[Workbench, Order]:

@@ -12,7 +12,7 @@ from aeond.domain.tools import ToolCall
 from tests.support.bubblewrap import needs_bubblewrap
 from tests.support.hands import Hands, git, repository
 
-pytestmark = needs_bubblewrap
+pytestmark = [needs_bubblewrap, pytest.mark.slow]
 
 
 @pytest.fixture

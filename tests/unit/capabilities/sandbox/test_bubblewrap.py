@@ -19,7 +19,7 @@ from tests.support.bubblewrap import needs_bubblewrap
 from tests.support.repository import ROOT
 from tests.support.tools import called
 
-pytestmark = needs_bubblewrap
+pytestmark = [needs_bubblewrap, pytest.mark.slow]
 TOOL_FILE = ROOT / "tests" / "support" / "sandbox_tools.py"
 
 

@@ -21,6 +21,8 @@ from aeond.errors import LLMError, LLMGoneError
 from tests.support.engine import ask, running_engine
 from tests.support.engine_sockets import engine_socket
 
+pytestmark = pytest.mark.slow
+
 # Records its arguments and environment, reports that it is ready, and stays until its connection ends.
 PROGRAM = """
 import json, os, sys

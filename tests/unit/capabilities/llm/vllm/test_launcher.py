@@ -15,6 +15,8 @@ import pytest
 from aeond.capabilities.llm.vllm import launcher
 from aeond.capabilities.llm.vllm.launcher import cause_in, offer, plain, stage_of
 
+pytestmark = pytest.mark.slow
+
 # Replaces vLLM's package: a server that has a child, shared memory of both kinds, and answers or fails on request.
 FAKE = """
 import os, socket, subprocess, sys, time

@@ -218,6 +218,68 @@ def test_an_action_on_a_cancellation_that_raises_or_waits_leaves_the_stream_alon
         released.set()
 
 
+def test_a_program_that_leaves_lets_the_actions_on_cancellations_finish(
+    daemon: DaemonProcess, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An action that runs already when the program leaves is finished before the program goes on."""
+    begun, awaited, finished = threading.Event(), threading.Event(), threading.Event()
+    join = threading.Thread.join
+
+    def act() -> None:
+        begun.set()
+        if awaited.wait(SECONDS):
+            finished.set()
+
+    def join_and_tell(thread: threading.Thread, timeout: float | None = None) -> None:
+        if thread.name == "aeond-cancel":
+            awaited.set()
+        join(thread, timeout)
+
+    @tool(effect="read", timeout_seconds=0.1)
+    def linger(context: CallContext) -> None:
+        """Lingers."""
+        context.on_cancel(act)
+        finished.wait(SECONDS)
+
+    with Client(daemon.socket) as client:
+        with ServedTools([linger], socket=daemon.socket):
+            assert client.call_tool("linger").reason == "TOOL_TIMEOUT"
+            assert begun.wait(SECONDS)
+            monkeypatch.setattr(threading.Thread, "join", join_and_tell)
+        assert finished.is_set()
+
+
+def test_a_program_that_can_start_no_thread_cancels_its_calls(
+    daemon: DaemonProcess, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Leaving cancels every call in progress also where no thread can be started, and raises the error of an action."""
+    gate = Gate()
+    cancelled: list[bool] = []
+    start = threading.Thread.start
+
+    def act() -> None:
+        cancelled.append(all(context.cancelled.is_set() for context in gate.contexts))
+        raise OSError("no permission")
+
+    def refuse(thread: threading.Thread) -> None:
+        if thread.name == "aeond-cancel":
+            raise RuntimeError("can't start new thread")
+        start(thread)
+
+    with (
+        Client(daemon.socket) as client,
+        pytest.raises(OSError, match="no permission"),
+        ServedTools([gate.tool], socket=daemon.socket),
+    ):
+        for _ in range(2):
+            client.create_run("hold", calling("hold"))
+            gate.wait()
+            gate.contexts[-1].on_cancel(act)
+        monkeypatch.setattr(threading.Thread, "start", refuse)
+    gate.open.set()
+    assert cancelled == [True, True]
+
+
 def test_a_result_is_delivered_over_a_new_connection(daemon: DaemonProcess, tmp_path: Path) -> None:
     """A connection that is cut during a call costs nothing: the call is carried out once, its result arrives."""
     gate = Gate("write_outside")

@@ -41,17 +41,26 @@ class CallContext:
         self.step_id = step_id
         self.timeout_seconds = timeout_seconds
         self.cancelled = threading.Event()
+        self._lock = threading.Lock()
         self._on_cancel: list[Callable[[], object]] = []
 
     def on_cancel(self, action: Callable[[], object]) -> None:
         """Calls `action` when the call is cancelled, from another thread; now if it is already."""
-        self._on_cancel.append(action)
-        if self.cancelled.is_set():
-            action()
+        with self._lock:
+            if not self.cancelled.is_set():
+                self._on_cancel.append(action)
+                return
+        action()
+
+    def mark_cancelled(self) -> bool:
+        """Sets `cancelled`. Whether there are actions, which `cancel` runs; later ones run at once."""
+        with self._lock:
+            self.cancelled.set()
+        return bool(self._on_cancel)
 
     def cancel(self) -> None:
         """Runs every action, also after one that raises; raises the error of the last one that did."""
-        self.cancelled.set()
+        self.mark_cancelled()
         with ExitStack() as actions:
             for action in reversed(self._on_cancel):
                 actions.callback(action)

@@ -5,6 +5,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
+from contextlib import ExitStack
 from inspect import isawaitable
 from queue import SimpleQueue
 from typing import Any
@@ -54,6 +55,7 @@ class ToolStream:
         self._running: dict[str, CallContext] = {}
         self._waiting: deque[tuple[tools_pb2.ToolCallStarted, CallContext]] = deque()
         self._threads = 0  # of calls in progress
+        self._cancellations: list[threading.Thread] = []
         self._accepted = False
         self._lost_at = math.inf
         self._failure: AeondError | None = None
@@ -82,7 +84,7 @@ class ToolStream:
             raise self._failure
 
     def stop(self) -> None:
-        """Withdraws the tools and cancels the calls in progress."""
+        """Withdraws the tools, cancels the calls in progress, and waits for the actions on cancellations."""
         self._stopping.set()
         with self._lock:
             self._queue.put(messages.offer("", []))  # the client will not come back
@@ -90,10 +92,17 @@ class ToolStream:
         self._ended.wait(STOP_SECONDS)
         if self._stream is not None:
             self._stream.cancel()
-        threads = [_cancelled_apart(context) for context in tuple(self._running.values())]
+        acting = [context for context in tuple(self._running.values()) if context.mark_cancelled()]
+        with ExitStack() as actions:  # each runs, also after one that raises
+            actions.callback(self._join_cancellations)
+            for context in reversed(acting):
+                actions.callback(self._cancel_in_thread, context)
+
+    def _join_cancellations(self) -> None:
         end = time.monotonic() + STOP_SECONDS
-        for thread in threads:
-            thread.join(max(0.0, end - time.monotonic()))
+        for thread in self._cancellations:
+            if thread is not threading.current_thread():  # an action may stop the stream
+                thread.join(max(0.0, end - time.monotonic()))
 
     def _serve(self) -> None:
         try:
@@ -162,10 +171,21 @@ class ToolStream:
             case "cancelled":
                 # A repeat with the same id is another call: this one has no result.
                 running = self._running.pop(response.cancelled.call_id, None)
-                if running is not None:
-                    _cancelled_apart(running)
+                if running is not None and running.mark_cancelled():
+                    self._cancel_in_thread(running)
             case _:
                 pass  # a kind of a later version
+
+    def _cancel_in_thread(self, context: CallContext) -> None:
+        """Runs the program's actions on a cancellation in a thread, which reports their errors: the stream goes on meanwhile."""
+        thread = threading.Thread(target=context.cancel, name="aeond-cancel", daemon=True)
+        try:
+            thread.start()
+        except RuntimeError:  # there are too many threads, or the interpreter ends
+            context.cancel()
+            return
+        with self._lock:
+            self._cancellations = [*(one for one in self._cancellations if one.is_alive()), thread]
 
     def _begin_next(self) -> None:
         with self._lock:
@@ -197,13 +217,6 @@ class ToolStream:
             return messages.ended(context.call_id, messages.result_of(returned))
         except BaseException as error:  # noqa: BLE001 - the boundary of the program's function, which may also call sys.exit
             return messages.ended(context.call_id, messages.failure_of(error))
-
-
-def _cancelled_apart(context: CallContext) -> threading.Thread:
-    """Runs the program's actions on a cancellation in a thread, which reports their errors: the stream goes on meanwhile."""
-    thread = threading.Thread(target=context.cancel, name="aeond-cancel", daemon=True)
-    thread.start()
-    return thread
 
 
 def _wait_interruptibly(event: threading.Event, seconds: float) -> None:

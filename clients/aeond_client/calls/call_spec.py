@@ -47,7 +47,7 @@ class Call(Generic[T]):
             )
 
 
-def form_of(method: MethodDescriptor) -> dict[str, Any]:
+def grpc_arguments(method: MethodDescriptor) -> dict[str, Any]:
     """The arguments with which a channel of gRPC prepares calls of the method."""
     return {
         "method": f"/{method.containing_service.full_name}/{method.name}",

@@ -7,7 +7,7 @@ from typing import Any
 
 import grpc.aio
 
-from aeond_client.calls.call_spec import Call, form_of
+from aeond_client.calls.call_spec import Call, grpc_arguments
 from aeond_client.connection.channels import OPTIONS
 from aeond_client.connection.failures import error_of
 from aeond_client.errors import CallCancelledError
@@ -37,7 +37,7 @@ def open_channel(target: str) -> Channel:
 
 async def send(channel: Channel, call: Call[Any], seconds: float) -> Any:
     """The reply to a call, once. Raises the classes of `aeond_client.errors`."""
-    method: Any = channel.unary_unary(**form_of(call.method))
+    method: Any = channel.unary_unary(**grpc_arguments(call.method))
     pending = method(call.request, timeout=seconds)
     try:
         with translated():
@@ -51,7 +51,7 @@ class AsyncStream:
     """The replies to a streaming call, which starts at once and runs until `cancel`."""
 
     def __init__(self, channel: Channel, call: Call[Any]) -> None:
-        method: Any = channel.unary_stream(**form_of(call.method))
+        method: Any = channel.unary_stream(**grpc_arguments(call.method))
         self._replies = method(call.request, timeout=call.seconds)
 
     async def accepted(self) -> None:

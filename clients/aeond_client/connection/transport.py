@@ -8,7 +8,7 @@ import grpc
 from google.protobuf.descriptor import MethodDescriptor
 from google.protobuf.message import Message
 
-from aeond_client.calls.call_spec import Call, form_of
+from aeond_client.calls.call_spec import Call, grpc_arguments
 from aeond_client.connection.channels import OPTIONS
 from aeond_client.connection.failures import error_of
 
@@ -21,7 +21,7 @@ def open_channel(target: str) -> Channel:
 
 def send(channel: Channel, call: Call[Any], seconds: float) -> Any:
     """The reply to a call, once. Raises the classes of `aeond_client.errors`."""
-    method = channel.unary_unary(**form_of(call.method))
+    method = channel.unary_unary(**grpc_arguments(call.method))
     with translated():
         return method(call.request, timeout=seconds)
 
@@ -30,7 +30,7 @@ class Stream:
     """The replies to a streaming call, which starts at once and runs until `cancel`."""
 
     def __init__(self, channel: Channel, call: Call[Any]) -> None:
-        method = channel.unary_stream(**form_of(call.method))
+        method = channel.unary_stream(**grpc_arguments(call.method))
         self._replies: Any = method(call.request, timeout=call.seconds)
 
     def accepted(self) -> None:
@@ -50,7 +50,7 @@ class Stream:
 
 def exchange(channel: Channel, method: MethodDescriptor, requests: Iterator[Message]) -> Any:
     """The replies to a call that streams in both directions, which starts at once; iterate over them in `translated`."""
-    return channel.stream_stream(**form_of(method))(requests)
+    return channel.stream_stream(**grpc_arguments(method))(requests)
 
 
 @contextmanager

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from aeond_client.calls import other_calls, run_calls
-from aeond_client.calls.call_spec import MAX_REQUEST_BYTES, Call, form_of
+from aeond_client.calls.call_spec import MAX_REQUEST_BYTES, Call, grpc_arguments
 from aeond_client.calls.run_calls import ForkOptions, RunOptions
 from aeond_client.errors import InvalidInputError
 from aeond_client.records.runs import Resolution, RunState
@@ -51,15 +51,15 @@ ALL: list[Call[Any]] = [
 def test_each_call_sends_and_reads_what_its_method_takes_and_gives(call: Call[Any]) -> None:
     """Request and reply of each call are the messages of the method that it names."""
     assert call.request.DESCRIPTOR is call.method.input_type
-    form = form_of(call.method)
-    assert form["response_deserializer"](b"").DESCRIPTOR is call.method.output_type
-    assert form["method"] == f"/{call.method.containing_service.full_name}/{call.method.name}"
+    arguments = grpc_arguments(call.method)
+    assert arguments["response_deserializer"](b"").DESCRIPTOR is call.method.output_type
+    assert arguments["method"] == f"/{call.method.containing_service.full_name}/{call.method.name}"
 
 
 @pytest.mark.parametrize("call", ALL, ids=lambda call: call.method.name)
 def test_each_call_reads_an_empty_reply(call: Call[Any]) -> None:
     """A reply with nothing in it is read into a record, never into a traceback."""
-    call.read(form_of(call.method)["response_deserializer"](b""))
+    call.read(grpc_arguments(call.method)["response_deserializer"](b""))
 
 
 @pytest.mark.parametrize("call", ALL, ids=lambda call: call.method.name)

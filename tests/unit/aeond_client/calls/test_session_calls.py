@@ -2,7 +2,7 @@ import pytest
 
 from aeond.api.v1 import sessions_pb2 as pb
 from aeond_client.calls import session_calls
-from aeond_client.calls.call_spec import form_of
+from aeond_client.calls.call_spec import grpc_arguments
 from aeond_client.errors import InvalidInputError
 from aeond_client.records.sessions import Session, SessionContext, SessionMessage
 
@@ -13,7 +13,8 @@ def test_a_creation_is_repeatable_only_with_a_request_id() -> None:
     assert not session_calls.create_session("t", {}, "").repeatable
     assert not session_calls.delete_session("s").repeatable
     assert (
-        form_of(session_calls.get_session("s").method)["method"] == "/aeond.api.v1.SessionService/GetSession"
+        grpc_arguments(session_calls.get_session("s").method)["method"]
+        == "/aeond.api.v1.SessionService/GetSession"
     )
 
 

@@ -1,6 +1,7 @@
 """Requests of the API, checked, in the common form of `parts.Prompt`. What is not listed is ignored."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Annotated, Any, Final, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -87,10 +88,10 @@ class _Request(_Part):
     parallel_tool_calls: bool | None = True
     metadata: dict[str, str] | None = None
 
-    def _prompt(
-        self, said: Iterable[Said], tools: Iterable[tuple[str, FunctionSpec | None]], **more: Any
-    ) -> Prompt:
-        """The prompt of these messages and tools, each a type with the function that it describes."""
+    def _prompt(self, said: Iterable[Said], tools: Iterable[tuple[str, FunctionSpec | None]]) -> Prompt:
+        """The prompt of these messages and tools, each a type with the function that it describes: what is common to both
+        forms. The tools are checked first.
+        """
         functions = []
         for index, (kind, function) in enumerate(tools):
             if kind != "function" or function is None:
@@ -105,7 +106,6 @@ class _Request(_Part):
             parallel=self.parallel_tool_calls is not False,
             temperature=self.temperature or 0.0,
             workspace=(self.metadata or {}).get("workspace", ""),
-            **more,
         )
 
 
@@ -131,9 +131,9 @@ class ChatRequest(_Request):
             raise unsupported("Only one answer can be made: leave n out.", "n")
         if self.logprobs:
             raise unsupported("Probabilities of tokens are not known: leave logprobs out.", "logprobs")
-        return self._prompt(
-            _chat_said(self.messages),
-            [(tool.type, tool.function) for tool in self.tools or []],
+        tools = [(tool.type, tool.function) for tool in self.tools or []]
+        return replace(
+            self._prompt(_chat_said(self.messages), tools),
             schema=_schema(self.response_format),
             max_tokens=self.max_completion_tokens or self.max_tokens or DEFAULT_TOKENS,
             seed=self.seed,
@@ -176,16 +176,22 @@ class ResponsesRequest(_Request):
             raise unsupported(
                 "A response is made while its request is open: leave background out.", "background"
             )
-        said = [Said("system", self.instructions)] if self.instructions else []
-        said += [Said("user", self.input)] if isinstance(self.input, str) else _input_said(self.input)
-        return self._prompt(
-            said,
-            [(tool.type, tool if tool.name else None) for tool in self.tools or []],
+        tools = [(tool.type, tool if tool.name else None) for tool in self.tools or []]
+        return replace(
+            self._prompt(self._said(), tools),
             schema=_schema(self.text.format if self.text else None),
             max_tokens=self.max_output_tokens or DEFAULT_TOKENS,
             previous=self.previous_response_id or "",
             request_id=request_id,
         )
+
+    def _said(self) -> Iterable[Said]:
+        if self.instructions:
+            yield Said("system", self.instructions)
+        if isinstance(self.input, str):
+            yield Said("user", self.input)
+        else:
+            yield from _input_said(self.input)
 
 
 def read(kind: type[T], body: bytes) -> T:

@@ -55,6 +55,11 @@ def test_a_response_has_instructions_before_its_input() -> None:
         ({"tool_choice": "required"}, "invalid_value", "tool_choice"),
         ({"response_format": {"type": "json_schema"}}, "invalid_value", "response_format"),
         (
+            {"tools": [{"type": "custom"}], "response_format": {"type": "json_schema"}},
+            "unsupported",
+            "tools.0",
+        ),
+        (
             {"messages": [{"role": "user", "content": [{"type": "image_url"}]}]},
             "unsupported",
             "messages.0.content.0",

@@ -34,9 +34,9 @@ def send_action(action: str, environment: dict[str, str] | None = None) -> None:
                 raise NoBusError("The session bus rejected this user.")
             bus.sendall(b"BEGIN\r\n")
             bus.sendall(_message(1, "org.freedesktop.DBus", "/org/freedesktop/DBus", "Hello"))
-            _wait_for_reply(bus)
+            _wait_for_reply(bus, "The session bus refused the connection")
             bus.sendall(_message(2, BUS_NAME, OBJECT_PATH, "ActivateAction", action))
-            _wait_for_reply(bus)
+            _wait_for_reply(bus, "The popup did not reply")
         except OSError as error:
             raise NoBusError(f"The session bus does not respond: {error}.") from error
 
@@ -85,8 +85,8 @@ def _padded(data: bytes, to: int) -> bytes:
     return data + b"\0" * (-len(data) % to)
 
 
-def _wait_for_reply(bus: socket.socket) -> None:
-    """Reads messages until the reply to the next call: replies come in the order of the calls. Raises NoBusError for an error."""
+def _wait_for_reply(bus: socket.socket, failed: str) -> None:
+    """Reads messages until the reply to the call that was sent last. Raises NoBusError for an error, which `failed` explains."""
     kind = 0
     while kind not in {_REPLY, _ERROR}:
         start = _read(bus, 16)
@@ -96,7 +96,7 @@ def _wait_for_reply(bus: socket.socket) -> None:
         _read(bus, fields_length + (-fields_length % 8))
         body = _read(bus, body_length)
     if kind == _ERROR:
-        raise NoBusError(f"The popup did not reply: {_first_text(body, order)}")
+        raise NoBusError(f"{failed}: {_first_text(body, order)}")
 
 
 def _first_text(body: bytes, order: str) -> str:

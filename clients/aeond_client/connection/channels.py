@@ -5,10 +5,11 @@ gRPC shares connections between equal channels of a process unless configured ot
 """
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from typing import Generic, TypeVar
 
-C = TypeVar("C")
+C = TypeVar("C", bound=Hashable)
+"""A channel, compared by identity."""
 
 # The daemon allows 50 streams per connection; the rest is a margin for its own accounting.
 STREAMS_PER_CHANNEL = 40

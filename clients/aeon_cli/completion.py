@@ -92,7 +92,6 @@ def complete_answer(client: "Client", context: click.Context, _typed: str) -> It
 
 @_completing
 def complete_approval(client: "Client", context: click.Context, _typed: str) -> Iterable[tuple[str, str]]:
-
     for approval in client.get_run(run_named(client, context.params["run_id"])).approvals:
         yield approval.approval_id, ", ".join(call.tool for call in approval.calls)
 

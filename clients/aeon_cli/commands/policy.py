@@ -44,7 +44,6 @@ def explain(context: click.Context, /, run_id: str | None, as_json: bool) -> Non
 
 
 def _conditions(conditions: object) -> str:
-
     return json_line(conditions) if conditions else ""
 
 

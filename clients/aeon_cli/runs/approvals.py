@@ -70,7 +70,8 @@ def ask_approval(client: "Client", run: "Run", approval: ApprovalRequest, patien
         shown=f"Allow? [yes{more} / NO] ",
         is_open=lambda run: any(one.approval_id == approval.approval_id for one in run.approvals),
         take=take,
-        late=(approval.expire_time, "closed: the time to decide is over, so it is denied"),
+        deadline_time=approval.expire_time,
+        expired="closed: the time to decide is over, so it is denied",
         settled="already decided",
         patience_seconds=patience_seconds,
     )

@@ -84,7 +84,8 @@ def ask_person(client: "Client", run_id: str, question: Question, patience_secon
         shown=f"[{one_line(shown_value(question.default))}] " if question.has_default else "",
         is_open=lambda run: any(one.question_id == question.question_id for one in run.questions),
         take=take,
-        late=(question.deadline_time, "closed: the time to answer is over"),
+        deadline_time=question.deadline_time,
+        expired="closed: the time to answer is over",
         settled="already answered",
         patience_seconds=patience_seconds,
     )
@@ -97,13 +98,14 @@ def converse(
     shown: str,
     is_open: "Callable[[Run], bool]",
     take: "Callable[[str], Callable[[], object] | None]",
-    late: tuple[float, str],
+    deadline_time: float,
+    expired: str,
     settled: str,
     patience_seconds: float,
 ) -> bool:
     """Prompts until a typed line has been sent to the daemon. `take` makes a line into the call that sends it, or None
     to prompt again. Returns False at the end of input, otherwise True. If nothing is open any more without a typed line,
-    says why: the run is cancelled, the time in `late` is over (0: no limit), or it was `settled` by another client. Waits
+    says why: the run is cancelled, `expired` after `deadline_time` (0: no limit), else `settled`, by another client. Waits
     up to `patience_seconds` for an unavailable daemon.
     """
     _prompt(shown)
@@ -129,8 +131,7 @@ def converse(
             continue  # another client was faster, or our answer arrived although its reply was lost
         else:
             return True
-    until, is_over = late
-    why = is_over if until and time.time() >= until else settled
+    why = expired if deadline_time and time.time() >= deadline_time else settled
     _say(f"  ({'closed: the run is cancelled' if run.cancel_requested else why})")
     return True
 

@@ -29,7 +29,7 @@ def call_lines(approval: ApprovalRequest) -> list[str]:
 
 
 def json_or_text(text: str) -> Any:
-    """The answer to a question that asks for another value than text; the daemon says what it expects."""
+    """The JSON value of this text; the text itself if it is none: the daemon then says what it expects."""
     try:
         return json.loads(text)
     except ValueError:

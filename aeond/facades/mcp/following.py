@@ -13,8 +13,7 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import ValidationError
 
 from aeond.facades.mcp import consent, results
-from aeond_client import AsyncClient
-from aeond_client import events as e
+from aeond_client import AsyncClient, events
 from aeond_client.connection.waiting import waits
 from aeond_client.errors import AeondError, InvalidInputError
 
@@ -36,16 +35,16 @@ class _Progress:
     planned: int = 0
     titles: dict[tuple[str, str], str] = field(default_factory=dict)
 
-    async def show(self, event: e.Event) -> None:
+    async def show(self, event: events.Event) -> None:
         match event.kind:
-            case e.PlanAdopted(plan=plan) | e.PlanRefined(plan=plan):
+            case events.PlanAdopted(plan=plan) | events.PlanRefined(plan=plan):
                 self.planned = max(self.planned, 2 * len(plan.steps))
                 return
-            case e.StepStarted(step=step):
+            case events.StepStarted(step=step):
                 title = step.description or step.tool or step.agent
                 self.titles[event.run_id, step.step_id] = title
                 message = f"{title} …"
-            case e.StepEnded(step_id=step_id, state=state):
+            case events.StepEnded(step_id=step_id, state=state):
                 message = f"{self.titles.get((event.run_id, step_id), step_id)}: {state}"
             case _:
                 return
@@ -66,15 +65,17 @@ async def follow(client: AsyncClient, run_id: str, context: Context) -> Result:
 
 async def _follow(client: AsyncClient, run_id: str, context: Context) -> Result:
     progress = _Progress(context)
-    async with client.watch(run_id, children=True) as events:
-        async for event in events:
+    async with client.watch(run_id, children=True) as watched:
+        async for event in watched:
             await progress.show(event)
-            if not isinstance(event.kind, e.InputRequested | e.ApprovalRequested | e.RunSuspended):
+            if not isinstance(
+                event.kind, events.InputRequested | events.ApprovalRequested | events.RunSuspended
+            ):
                 continue
             run = await client.get_run(event.run_id)
             asked = consent.request_for(run)
             if asked is None:
-                if isinstance(event.kind, e.RunSuspended) and waits(run):
+                if isinstance(event.kind, events.RunSuspended) and waits(run):
                     return results.of_run(run)
                 continue
             form, state = asked

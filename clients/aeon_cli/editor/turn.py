@@ -6,15 +6,15 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from acp import schema
 from acp.exceptions import RequestError
 from acp.helpers import update_agent_message_text, update_agent_thought_text
 from acp.interfaces import Client as Editor
-from acp.schema import AgentThoughtChunk, PermissionOption, StopReason, ToolCallUpdate
 
 from aeon_cli.editor import permissions
 from aeon_cli.editor.updates import RunUpdates, Update
 from aeon_cli.runs.outages import in_words
-from aeond_client import events as e
+from aeond_client import events
 from aeond_client.async_client import AsyncClient
 from aeond_client.connection.waiting import waits
 from aeond_client.errors import AeondError, WrongStateError
@@ -54,10 +54,10 @@ class Turn:
             run_id, children=True, patience_seconds=patience_seconds, on_outage=self._outage
         )
         self._group: asyncio.TaskGroup | None = None
-        self._outcome: asyncio.Future[StopReason] | None = None
+        self._outcome: asyncio.Future[schema.StopReason] | None = None
         self._tasks: list[asyncio.Task[None]] = []
         self._asked: dict[tuple[str, str], asyncio.Task[None]] = {}  # by run and approval or question
-        self._again: list[e.Event] = []  # requests that were open when the last turn ended
+        self._again: list[events.Event] = []  # requests that were open when the last turn ended
         self._away = False
         self._cancelled = False
 
@@ -66,7 +66,7 @@ class Turn:
         """Whether the run has ended."""
         return self._updates.stop_reason is not None
 
-    async def follow(self) -> StopReason:
+    async def follow(self) -> schema.StopReason:
         """Returns when the run has ended or asks for words, then with `question` set. AeondError if the daemon stays
         away for longer than the patience.
         """
@@ -109,20 +109,20 @@ class Turn:
             await self._handle(event)
         self._finish(self._updates.stop_reason or "end_turn")
 
-    async def _handle(self, event: e.Event) -> None:
+    async def _handle(self, event: events.Event) -> None:
         match event.kind:
-            case e.ApprovalRequested(approval=approval):
+            case events.ApprovalRequested(approval=approval):
                 self._ask(event, approval.approval_id, self._ask_approval(event.run_id, approval))
-            case e.InputRequested(question=question):
+            case events.InputRequested(question=question):
                 self._ask(event, question.question_id, self._ask_question(event.run_id, question))
-            case e.ApprovalDecided(approval_id=number) | e.InputAnswered(question_id=number):
+            case events.ApprovalDecided(approval_id=number) | events.InputAnswered(question_id=number):
                 self._withdraw(event.run_id, number)
-            case e.RunSuspended(message=message):
+            case events.RunSuspended(message=message):
                 self._ask(event, "", self._ask_about_suspension(event.run_id, message))
             case _:
                 pass
 
-    def _ask(self, event: e.Event, number: str, asking: Coroutine[Any, Any, None]) -> None:
+    def _ask(self, event: events.Event, number: str, asking: Coroutine[Any, Any, None]) -> None:
         self._withdraw(event.run_id, number)
         self._again.append(event)
         if self._cancelled:
@@ -195,7 +195,7 @@ class Turn:
         if waits(run):  # otherwise it continues by itself
             self._finish("end_turn")
 
-    async def _permission(self, shown: ToolCallUpdate, options: list[PermissionOption]) -> str:
+    async def _permission(self, shown: schema.ToolCallUpdate, options: list[schema.PermissionOption]) -> str:
         try:
             response = await self._editor.request_permission(
                 session_id=self._session_id, tool_call=shown, options=options
@@ -211,7 +211,7 @@ class Turn:
 
     # ------------------------------------------------------------ the editor
 
-    async def _show(self, update: Update | AgentThoughtChunk) -> None:
+    async def _show(self, update: Update | schema.AgentThoughtChunk) -> None:
         await self._editor.session_update(session_id=self._session_id, update=update)
 
     async def _say(self, text: str) -> None:
@@ -244,16 +244,16 @@ class Turn:
             )
             self._finish("end_turn")
 
-    def _finish(self, reason: StopReason) -> None:
+    def _finish(self, reason: schema.StopReason) -> None:
         if self._outcome is not None and not self._outcome.done():
             self._outcome.set_result(reason)
 
 
-def _number(event: e.Event) -> str:
+def _number(event: events.Event) -> str:
     match event.kind:
-        case e.ApprovalRequested(approval=approval):
+        case events.ApprovalRequested(approval=approval):
             return approval.approval_id
-        case e.InputRequested(question=question):
+        case events.InputRequested(question=question):
             return question.question_id
         case _:
             return ""

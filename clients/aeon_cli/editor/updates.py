@@ -18,7 +18,7 @@ from acp.helpers import (
 from aeon_cli.editor.edits import Snapshot, difference, path_in, snapshot
 from aeon_cli.text.printable import shown_value
 from aeon_cli.text.titles import effect_in_words, title_of
-from aeond_client import events as e
+from aeond_client import events
 from aeond_client.records.runs import Answer, Plan, PlanStep, RunState, StepState
 
 Update = schema.AgentMessageChunk | schema.AgentPlanUpdate | schema.ToolCallStart | schema.ToolCallProgress
@@ -62,37 +62,37 @@ class RunUpdates:
         self._answer: Answer | None = None
         self._exhausted = ""
 
-    def of(self, event: e.Event) -> Iterator[Update]:
+    def of(self, event: events.Event) -> Iterator[Update]:
         """The updates for one event, in order; often none."""
         own = event.run_id == self._run_id
         match event.kind:
-            case e.PlanAdopted(plan=plan) | e.PlanRefined(plan=plan) if own:
+            case events.PlanAdopted(plan=plan) | events.PlanRefined(plan=plan) if own:
                 yield self._planned(plan)
-            case e.StepStarted(step=step) | e.StepRepaired(step=step):
+            case events.StepStarted(step=step) | events.StepRepaired(step=step):
                 if own:
                     yield self._moved(step.step_id, StepState.RUNNING)
                 if step.tool:
                     yield self._begun(event.run_id, step)
-            case e.StepEnded() as ended:
+            case events.StepEnded() as ended:
                 if own:
                     yield self._moved(ended.step_id, ended.state)
                 if call_id(event.run_id, ended.step_id) in self._started:
                     yield self._finished(event.run_id, ended)
-            case e.ApprovalRequested(approval=approval, step_id=step_id):
+            case events.ApprovalRequested(approval=approval, step_id=step_id):
                 waiting = self._waiting.setdefault((event.run_id, approval.approval_id), set())
                 waiting.update((*approval.step_ids, step_id) if step_id else approval.step_ids)
-            case e.ApprovalDecided(approval_id=approval_id, approved=approved):
+            case events.ApprovalDecided(approval_id=approval_id, approved=approved):
                 steps = sorted(self._waiting.pop((event.run_id, approval_id), set()))
                 for step_id in steps:
                     yield from self._decided(event.run_id, step_id, approved=approved)
-            case e.TextDelta(text=text, offset=offset, step_id="") if own:
+            case events.TextDelta(text=text, offset=offset, step_id="") if own:
                 yield from self._streamed(text, offset)
-            case e.AnswerComposed(answer=answer) if own:
+            case events.AnswerComposed(answer=answer) if own:
                 self._answer = answer
                 yield from self._answered(answer)
-            case e.BudgetExhausted(dimension=dimension) if own:
+            case events.BudgetExhausted(dimension=dimension) if own:
                 self._exhausted = dimension
-            case e.RunEnded(state=state, problem=problem) if own:
+            case events.RunEnded(state=state, problem=problem) if own:
                 if problem is not None and self._answer is None:
                     yield update_agent_message_text(f"The run failed: {problem.message} ({problem.reason})")
                 self.stop_reason = self._reason(state)
@@ -143,7 +143,7 @@ class RunUpdates:
         self._started.add(number)
         return start_tool_call(number, **details)
 
-    def _finished(self, run_id: str, ended: e.StepEnded) -> schema.ToolCallProgress:
+    def _finished(self, run_id: str, ended: events.StepEnded) -> schema.ToolCallProgress:
         number = call_id(run_id, ended.step_id)
         before = self._before.pop(number, None)
         places: dict[str, schema.ToolCallLocation] = {}

@@ -14,7 +14,7 @@ from aeon_cli.text.titles import (
     effect_in_words,
     title_of,
 )
-from aeond_client import events as e
+from aeond_client import events
 from aeond_client.events import Event
 from aeond_client.records.runs import Plan, PlanStep, Run, RunState
 
@@ -35,9 +35,9 @@ class Link:
     data: dict[str, Any] = field(default_factory=dict)
 
 
-def chain_of(events: Sequence[Event]) -> list[Link]:
+def chain_of(recorded: Sequence[Event]) -> list[Link]:
     """The links of a run in the order of the journal."""
-    return list(_Chain().links(events))
+    return list(_Chain().links(recorded))
 
 
 def now_of(run: Run) -> list[Link]:
@@ -70,70 +70,70 @@ class _Chain:
         self._reasons: dict[str, str] = {}  # why a person must allow a step
         self._executed = False
 
-    def links(self, events: Iterable[Event]) -> Iterator[Link]:
-        for event in events:
+    def links(self, recorded: Iterable[Event]) -> Iterator[Link]:
+        for event in recorded:
             for link in self._of(event.kind):
                 yield replace(link, seq=event.seq, time=event.time)
 
-    def _of(self, kind: e.EventKind) -> Iterator[Link]:
+    def _of(self, kind: events.EventKind) -> Iterator[Link]:
         match kind:
-            case e.RunCreated():
+            case events.RunCreated():
                 yield _link("request", _created(kind), data={"uid": kind.uid, "text": kind.text})
                 if kind.plan is not None:
                     yield self._planned(kind.plan, "client", ())
-            case e.ReferencesResolved(original=original, resolved=resolved, note=note):
+            case events.ReferencesResolved(original=original, resolved=resolved, note=note):
                 if resolved != original:
                     why = (f"because {one_line(note)}",) if note else ()
                     yield _link("request", f"understood as: {_short(resolved)}", details=why)
-            case e.RouteChosen(route=route, tool=tool):
+            case events.RouteChosen(route=route, tool=tool):
                 words = {"direct": f"call {one_line(tool)} at once", "reply": "reply without tools"}
                 yield _link("route", words.get(route, route), data={"route": route, "tool": tool})
-            case e.ProfileInferred(profile=profile, fallback=fallback):
+            case events.ProfileInferred(profile=profile, fallback=fallback):
                 said = "the estimate failed, so the default is used" if fallback else profile.raw_inference
                 depth = f"difficulty {profile.reasoning_depth} of 5"
                 yield _link("profile", depth, details=[_short(said)] if said else ())
-            case e.PlanAdopted(plan=plan, source=source, repairs=repairs):
+            case events.PlanAdopted(plan=plan, source=source, repairs=repairs):
                 yield self._planned(plan, source, [f"repaired: {one_line(repair)}" for repair in repairs])
-            case e.PlanningFailed(problem=problem):
+            case events.PlanningFailed(problem=problem):
                 yield _link("plan", f"no plan: {one_line(problem.message)} ({one_line(problem.reason)})")
-            case e.PlanRefined(plan=plan, applied=applied) if applied:
+            case events.PlanRefined(plan=plan, applied=applied) if applied:
                 self._plan = plan
                 changes = [
                     f"{one_line(one.operation)} {one_line(one.step_id)}: {_short(one.rationale)}"
                     for one in applied
                 ]
                 yield _link("refinement", f"{counted(len(applied), 'change')} to the plan", details=changes)
-            case e.PassEvaluated(converged=converged, reasons=reasons, issues=issues):
+            case events.PassEvaluated(converged=converged, reasons=reasons, issues=issues):
                 found = [f"{one_line(one.step_id) or 'the plan'}: {_short(one.message)}" for one in issues]
                 because = f" ({', '.join(map(one_line, reasons))})" if reasons else ""
                 done = "the work is done" if converged else "the work is not done"
                 if not self._executed:
                     done = "the plan can be executed" if converged else "the plan must be changed"
                 yield _link("evaluation", f"{done}{because}", details=found, data={"reasons": list(reasons)})
-            case e.BudgetExhausted(dimension=dimension):
+            case events.BudgetExhausted(dimension=dimension):
                 yield _link("budget", f"no {one_line(dimension)} is left")
-            case e.CancelRequested(reason=reason):
+            case events.CancelRequested(reason=reason):
                 yield _link(
                     "cancel", f"cancelled by {_who(kind.uid)}" + (f": {_short(reason)}" if reason else "")
                 )
-            case e.AnswerComposed(answer=answer):
+            case events.AnswerComposed(answer=answer):
                 by = "written by the model" if answer.synthesized else "the output of the steps"
                 from_steps = f", from {', '.join(map(one_line, answer.step_ids))}" if answer.step_ids else ""
                 origin = f"{by}{from_steps}: " if answer.synthesized or answer.step_ids else ""
                 notes = [f"note: {one_line(note)}" for note in answer.notes if note not in answer.text]
                 data = {"step_ids": list(answer.step_ids), "synthesized": answer.synthesized}
                 yield _link("answer", f"{origin}{_short(answer.text)}", details=notes, data=data)
-            case e.RunSuspended(reason=reason, message=message):
+            case events.RunSuspended(reason=reason, message=message):
                 yield _link("suspended", one_line(message or reason.replace("_", " ")))
-            case e.RunEnded(state=state, problem=problem):
+            case events.RunEnded(state=state, problem=problem):
                 cause = f": {one_line(problem.message)} ({one_line(problem.reason)})" if problem else ""
                 yield _link("end", f"{state}{cause}", data={"state": str(state)})
             case _:
                 yield from self._of_step(kind)
 
-    def _of_step(self, kind: e.EventKind) -> Iterator[Link]:
+    def _of_step(self, kind: events.EventKind) -> Iterator[Link]:
         match kind:
-            case e.StepStarted(step=step, attempt=attempt, mode=mode):
+            case events.StepStarted(step=step, attempt=attempt, mode=mode):
                 self._executed = True
                 again = f", attempt {attempt}" if attempt > 1 else ""
                 how = "" if mode in ("tool", "agent", "") else f", {mode}"
@@ -143,14 +143,14 @@ class _Chain:
                     shown = [f"{one_line(one)}: {_short(shown_value(self._outputs[one]))}" for one in used]
                     words = f"the results of {', '.join(map(one_line, used))}"
                     yield _link("evidence", words, step.step_id, shown, {"step_ids": used})
-            case e.PolicyDecided():
+            case events.PolicyDecided():
                 self._reasons[kind.step_id] = kind.reason
                 yield _decision(kind)
-            case e.StepRepaired(step=step, problem=problem):
+            case events.StepRepaired(step=step, problem=problem):
                 yield _link(
                     "repair", f"now {title_of(step)}", step.step_id, [f"because {_short(problem.message)}"]
                 )
-            case e.ApprovalRequested(approval=approval, step_id=step_id):
+            case events.ApprovalRequested(approval=approval, step_id=step_id):
                 asking = step_id or approval.step_ids[0]
                 calls = [
                     _short(f"{call.tool} {arguments_in_short(call.arguments)}") for call in approval.calls
@@ -160,7 +160,9 @@ class _Chain:
                 words = f"asked a person about {counted(len(approval.calls), 'call')}"
                 yield _link("approval", words, asking, calls)
                 self._answered[approval.approval_id] = asking
-            case e.ApprovalDecided(approval_id=approval_id, approved=approved, expired=expired, scope=scope):
+            case events.ApprovalDecided(
+                approval_id=approval_id, approved=approved, expired=expired, scope=scope
+            ):
                 by = (
                     "no decision in time"
                     if expired
@@ -171,31 +173,31 @@ class _Chain:
                 yield _link(
                     "approval", f"{by}{covers}", step_id, data={"approved": approved, "expired": expired}
                 )
-            case e.InputRequested(question=question):
+            case events.InputRequested(question=question):
                 self._answered[question.question_id] = question.step_id
                 options = (
                     [f"options: {', '.join(map(one_line, question.options))}"] if question.options else []
                 )
                 yield _link("question", _short(question.prompt), question.step_id, options)
-            case e.InputAnswered(question_id=question_id, answer=answer):
+            case events.InputAnswered(question_id=question_id, answer=answer):
                 step_id = self._answered.get(question_id, "")
                 self._outputs[step_id] = answer
                 by = _who(kind.uid) if kind.uid >= 0 else "default"
                 yield _link("question", f"answered by {by}: {_short(shown_value(answer))}", step_id)
-            case e.ChildRunStarted(step_id=step_id, child_run_id=child, template=template):
+            case events.ChildRunStarted(step_id=step_id, child_run_id=child, template=template):
                 words = f"run {one_line(child)} by the template {one_line(template)}"
                 yield _link("child run", words, step_id, [_short(kind.description)], {"run_id": child})
-            case e.StepResolved(resolution=resolution, step_id=step_id):
+            case events.StepResolved(resolution=resolution, step_id=step_id):
                 yield _link("decision", f"{_who(kind.uid)} decided: {resolution}", step_id)
-            case e.StepEnded():
+            case events.StepEnded():
                 yield from self._ended(kind)
             case _:
                 pass
 
-    def _ended(self, kind: e.StepEnded) -> Iterator[Link]:
+    def _ended(self, kind: events.StepEnded) -> Iterator[Link]:
         if kind.policy_version:
             yield _decision(
-                e.PolicyDecided(
+                events.PolicyDecided(
                     kind.step_id, "allow", effect="pure", rule=kind.rule, policy_version=kind.policy_version
                 )
             )
@@ -246,7 +248,7 @@ def _link(
     return Link(kind, 0, 0.0, words, step_id, tuple(details), data or {})
 
 
-def _created(kind: e.RunCreated) -> str:
+def _created(kind: events.RunCreated) -> str:
     origin = f"user {kind.uid}" if kind.uid >= 0 else "a client"
     if kind.parent_run_id:
         origin = f"step {one_line(kind.parent_step_id)} of run {one_line(kind.parent_run_id)}"
@@ -254,7 +256,7 @@ def _created(kind: e.RunCreated) -> str:
     return f"{origin} asked{fork}: {_short(kind.text)}"
 
 
-def _decision(kind: e.PolicyDecided) -> Link:
+def _decision(kind: events.PolicyDecided) -> Link:
     rule = f"rule {one_line(kind.rule)}" if kind.rule else "no rule matched"
     why = kind.reason or ("it only computes" if kind.effect == "pure" else "")
     details = [_short(why)] if why else []

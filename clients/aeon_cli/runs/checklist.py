@@ -1,6 +1,6 @@
 """State of the run display, folded from the run's events: steps, current activity and partial answer.
 
-The functions are pure: the views draw the state and the tests read it.
+The state is never changed: each event makes a new one, which the views draw and the tests read.
 """
 
 from collections.abc import Collection, Mapping
@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from aeon_cli.text.printable import one_line, short_value
 from aeon_cli.text.titles import counted, title_of
-from aeond_client import events as e
+from aeond_client import events
 from aeond_client.records.judgements import Question
 from aeond_client.records.runs import Answer, PlanStep, Problem, Resolution, RunState, StepState
 
@@ -94,102 +94,102 @@ class Checklist:
             (line for line in self.lines if line.step_id == step_id), Line(step_id, one_line(step_id))
         )
 
-    def after(self, event: e.Event, now: float) -> "Checklist":
+    def after(self, event: events.Event, now: float) -> "Checklist":
         """The display after this event. `now` is the time of a live update, which carries none."""
         kind, time = event.kind, event.time or now
         match kind:
-            case e.RunCreated(plan=plan):
+            case events.RunCreated(plan=plan):
                 lines = _lines(plan.steps) if plan else ()
                 return replace(self, created_time=time, activity_time=time, lines=lines)
-            case e.Queued(ahead=ahead):
+            case events.Queued(ahead=ahead):
                 words = f"waiting for {counted(ahead, 'run')}" if ahead else "next in the queue"
                 return self.doing(words, time)
-            case e.RunStarted():
+            case events.RunStarted():
                 return self.doing("", time, state=RunState.RUNNING)
-            case e.PlanningStarted():
+            case events.PlanningStarted():
                 return self.doing("planning", time)
-            case e.PlanAdopted(plan=plan):
+            case events.PlanAdopted(plan=plan):
                 return self.doing("", time, lines=_lines(plan.steps, self.lines))
-            case e.PlanningFailed():
+            case events.PlanningFailed():
                 return self.doing("no plan: answering directly", time)
-            case e.OperationStarted(operation=operation):
+            case events.OperationStarted(operation=operation):
                 return self.doing(_OPERATIONS.get(operation, operation), time)
-            case e.PlanRefined(plan=plan, applied=applied) if applied:
+            case events.PlanRefined(plan=plan, applied=applied) if applied:
                 return self.doing("", time, lines=_lines(plan.steps, self.lines))
             case (
-                e.ReferencesResolved()
-                | e.RouteChosen()
-                | e.ProfileInferred()
-                | e.PassEvaluated()
-                | e.PlanRefined()
+                events.ReferencesResolved()
+                | events.RouteChosen()
+                | events.ProfileInferred()
+                | events.PassEvaluated()
+                | events.PlanRefined()
             ):
                 return self.doing("", time)
-            case e.StepStarted(step=step, recovery=recovery):
+            case events.StepStarted(step=step, recovery=recovery):
                 begun = Line(
                     step.step_id, title_of(step), StepState.RUNNING, started_time=time, recovery=recovery
                 )
                 return self.doing("", time).with_line_for(step).with_line(begun)
-            case e.StepRepaired(step=step):
+            case events.StepRepaired(step=step):
                 return self.with_line_for(step).changed_line(step.step_id, title=title_of(step))
-            case e.StepEnded():
+            case events.StepEnded():
                 return self._ended(kind, time)
-            case e.ChildRunStarted(step_id=step_id):  # from now on the step only waits
+            case events.ChildRunStarted(step_id=step_id):  # from now on the step only waits
                 return self.changed_line(step_id, recovery="")
-            case e.InputRequested(question=question):
+            case events.InputRequested(question=question):
                 waiting = self.changed_line(question.step_id, activity=f"asks: {one_line(question.prompt)}")
                 questions = (*self.questions, question)
                 return waiting.doing(
                     "waiting for an answer", time, state=RunState.AWAITING_INPUT, questions=questions
                 )
-            case e.InputAnswered(question_id=question_id, answer=answer):
+            case events.InputAnswered(question_id=question_id, answer=answer):
                 step_id = next((q.step_id for q in self.questions if q.question_id == question_id), "")
                 detail = one_line(short_value(answer)[:_PREVIEW_CHARACTERS])
                 done = self.changed_line(step_id, state=StepState.SUCCEEDED, detail=detail, activity="")
                 return done.without_questions(step_id, time)
-            case e.ApprovalRequested(step_id=step_id, approval=approval):
+            case events.ApprovalRequested(step_id=step_id, approval=approval):
                 held = self.changed_line(step_id, state=StepState.READY, activity="", detail="needs approval")
                 approvals = {**self.approvals, approval.approval_id: approval.step_ids}
                 return held.doing(
                     "waiting for approval", time, state=RunState.AWAITING_INPUT, approvals=approvals
                 )
-            case e.ApprovalDecided():
+            case events.ApprovalDecided():
                 return self._decided(kind, time)
-            case e.RunSuspended(reason=reason, message=message):
+            case events.RunSuspended(reason=reason, message=message):
                 why = one_line(message or reason.replace("_", " "))
                 # After a full disk it continues by itself: shown while it pauses.
                 activity = why if reason == "disk_full" else ""
                 return self.doing(activity, time, state=RunState.SUSPENDED, suspended=why)
-            case e.RunResumed():
+            case events.RunResumed():
                 asking = {question.step_id for question in self.questions}
                 lines = tuple(line if line.step_id in asking else _cut(line) for line in self.lines)
                 return self.doing(
                     "", time, lines=lines, state=_waiting_or_running(asking, self.approvals), suspended=""
                 )
-            case e.StepResolved(step_id=step_id, resolution=resolution):
+            case events.StepResolved(step_id=step_id, resolution=resolution):
                 after = _RESOLVED.get(resolution, self.line(step_id).state)
                 resolved = self.changed_line(step_id, state=after)
                 return resolved.doing("", time, state=RunState.RUNNING, suspended="")
-            case e.RunParked():
+            case events.RunParked():
                 return self.doing("waiting to resume", time)
-            case e.CancelRequested():
+            case events.CancelRequested():
                 return self.skipping(_WAITING).doing("cancelling", time)
-            case e.BudgetExhausted(dimension=dimension):
+            case events.BudgetExhausted(dimension=dimension):
                 return replace(self.skipping(_WAITING), exhausted=dimension)
-            case e.AnswerStarted():
+            case events.AnswerStarted():
                 return self.doing(WRITING, time, answer_text="")
-            case e.AnswerComposed(answer=answer):
+            case events.AnswerComposed(answer=answer):
                 return self.doing("", time, answer=answer)
-            case e.RunEnded(state=state, problem=problem):
+            case events.RunEnded(state=state, problem=problem):
                 left = self.skipping({*_WAITING, StepState.RUNNING})
                 return left.doing("", time, state=state, problem=problem, ended_time=time)
-            case e.TextDelta():
+            case events.TextDelta():
                 return self._written(kind, time)
-            case e.Progress():
+            case events.Progress():
                 return self._progressed(kind, time)
             case _:
                 return self
 
-    def _ended(self, kind: e.StepEnded, time: float) -> "Checklist":
+    def _ended(self, kind: events.StepEnded, time: float) -> "Checklist":
         output = "" if kind.output is None else short_value(kind.output)
         detail = output if kind.state is StepState.SUCCEEDED else kind.error or output
         ended = self.changed_line(
@@ -202,7 +202,7 @@ class Checklist:
         )
         return ended.without_questions(kind.step_id, time)
 
-    def _decided(self, kind: e.ApprovalDecided, time: float) -> "Checklist":
+    def _decided(self, kind: events.ApprovalDecided, time: float) -> "Checklist":
         left = {name: steps for name, steps in self.approvals.items() if name != kind.approval_id}
         after = StepState.READY if kind.approved else StepState.FAILED
         why = "" if kind.approved else "not approved in time" if kind.expired else "denied"
@@ -223,14 +223,14 @@ class Checklist:
         return replace(self, lines=lines, questions=(), approvals={})
 
     def without_questions(self, step_id: str, time: float) -> "Checklist":
-        """The display with no step waiting for an answer."""
+        """The display without the questions of this step."""
         if not any(question.step_id == step_id for question in self.questions):
             return self
         left = tuple(question for question in self.questions if question.step_id != step_id)
         state = _waiting_or_running(left, self.approvals)
         return self.doing("waiting for an answer" if left else "", time, questions=left, state=state)
 
-    def _written(self, kind: e.TextDelta, time: float) -> "Checklist":
+    def _written(self, kind: events.TextDelta, time: float) -> "Checklist":
         if kind.step_id:
             written = self.line(kind.step_id).text[: kind.offset] + kind.text
             return self.changed_line(kind.step_id, text=written)
@@ -238,7 +238,7 @@ class Checklist:
         shown = self if self.answer_text else self.doing(WRITING, time)
         return replace(shown, answer_text=self.answer_text[: kind.offset] + kind.text)
 
-    def _progressed(self, kind: e.Progress, time: float) -> "Checklist":
+    def _progressed(self, kind: events.Progress, time: float) -> "Checklist":
         if kind.step_id:
             activity = one_line(kind.activity)
             words = activity if kind.fraction < 0 else f"{activity} {kind.fraction:.0%}"

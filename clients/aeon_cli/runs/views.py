@@ -8,18 +8,17 @@ from aeon_cli.text import symbols
 from aeon_cli.text.printable import one_line
 from aeon_cli.text.terminals import Terminal
 from aeon_cli.text.titles import counted, duration_in_words, title_of
-from aeond_client import events as e
+from aeond_client import events
 
 
 class View:
-    """Shows a run to a person: `show` after each event, `note` for messages that are not events. When a note
-    is repeated, `left` alone is new.
+    """The base of the views, which shows nothing itself: `show` after each event, `note` for messages that are not events.
+    When a note is repeated, `left` alone is new.
 
-    `end` leaves the steps on the screen because other output follows; `pause` does so until the next event. This
-    class shows nothing.
+    `end` leaves the steps on the screen because other output follows; `pause` does so until the next event.
     """
 
-    def show(self, shown: Checklist, event: e.Event) -> None: ...
+    def show(self, shown: Checklist, event: events.Event) -> None: ...
 
     def note(self, words: str, left: str = "") -> None: ...
 
@@ -37,26 +36,26 @@ class PlainView(View):
         self._activity = ""
         self._noted = ""
 
-    def show(self, shown: Checklist, event: e.Event) -> None:
+    def show(self, shown: Checklist, event: events.Event) -> None:
         kind = event.kind
         match kind:
-            case e.RunCreated():
+            case events.RunCreated():
                 self._print(f"run {event.run_id}")
-            case e.PlanningStarted():
+            case events.PlanningStarted():
                 self._show_activity(shown.activity)
-            case e.PlanAdopted(plan=plan):
+            case events.PlanAdopted(plan=plan):
                 self._print(f"plan: {counted(len(plan.steps), 'step')}")
-            case e.StepStarted(step=step):
+            case events.StepStarted(step=step):
                 self._print(self._step(shown, step.step_id))
-            case e.StepEnded(step_id=step_id):
+            case events.StepEnded(step_id=step_id):
                 self._print(self._step(shown, step_id))
-            case e.InputRequested(question=question):
+            case events.InputRequested(question=question):
                 self._print(f"? {one_line(question.prompt)}")
                 self._activity = shown.activity
-            case e.ApprovalRequested(approval=approval):
+            case events.ApprovalRequested(approval=approval):
                 self._print(f"! {counted(len(approval.calls), 'call')} to approve")
                 self._activity = shown.activity
-            case e.ApprovalDecided():
+            case events.ApprovalDecided():
                 self._print(
                     "allowed" if kind.approved else "not approved in time" if kind.expired else "denied"
                 )
@@ -89,20 +88,20 @@ class PlainView(View):
         print(words, file=self._stream, flush=True)
 
 
-def in_words(event: e.Event) -> str:
+def in_words(event: events.Event) -> str:
     """One line about an event of a run below the displayed one; "" if the event is not shown."""
     match event.kind:
-        case e.RunCreated(text=text):
+        case events.RunCreated(text=text):
             return f"started: {one_line(text)[:80]}"
-        case e.StepStarted(step=step):
+        case events.StepStarted(step=step):
             return title_of(step)
-        case e.StepEnded(step_id=step_id, state=state):
+        case events.StepEnded(step_id=step_id, state=state):
             return f"{one_line(step_id)} {state}"
-        case e.InputRequested(question=question):
+        case events.InputRequested(question=question):
             return f"asks: {one_line(question.prompt)}"
-        case e.ApprovalRequested(approval=approval):
+        case events.ApprovalRequested(approval=approval):
             return f"needs approval of {counted(len(approval.calls), 'call')}"
-        case e.RunEnded(state=state):
+        case events.RunEnded(state=state):
             return f"{state}"
         case _:
             return ""

@@ -9,7 +9,7 @@ from aeon_cli.text.printable import one_line
 from aeon_cli.text.titles import title_of
 from aeon_popup.state.continuing import RetryPoint, Start, retry_point, with_start
 from aeon_popup.state.happenings import Approval, subject_of
-from aeond_client import events as e
+from aeond_client import events
 from aeond_client.records.judgements import Question
 from aeond_client.records.runs import Plan, PlanStep, Resolution, RunState, StepState, UndoReport
 from aeond_client.records.tools import RecordedEffect
@@ -199,7 +199,7 @@ class RunView:
         """The planner's description of the step, else its tool with the arguments."""
         return self.titles.get(line.step_id) or line.title
 
-    def after(self, event: e.Event, now: float) -> "RunView":
+    def after(self, event: events.Event, now: float) -> "RunView":
         """The run after this event; unchanged if the event was seen before. `now` is the time of a live
         update, in Unix seconds.
         """
@@ -212,13 +212,13 @@ class RunView:
         return replace(after, sent=after.sent.intersection(after.subjects)) if after.sent else after
 
 
-def _with_taint(taints: Mapping[str, tuple[str, ...]], event: e.Event) -> Mapping[str, tuple[str, ...]]:
+def _with_taint(taints: Mapping[str, tuple[str, ...]], event: events.Event) -> Mapping[str, tuple[str, ...]]:
     match event.kind:
         case (
-            e.RunCreated(taint=read)
-            | e.ReferencesResolved(taint=read)
-            | e.StepEnded(taint=read)
-            | e.PolicyDecided(adds=read)
+            events.RunCreated(taint=read)
+            | events.ReferencesResolved(taint=read)
+            | events.StepEnded(taint=read)
+            | events.PolicyDecided(adds=read)
         ) if read:
             return {**taints, event.run_id: _joined(taints.get(event.run_id, ()), read)}
     return taints
@@ -233,66 +233,68 @@ def _joined(known: tuple[str, ...], read: tuple[str, ...]) -> tuple[str, ...]:
     return (*sources[: _MOST_SOURCES - 1], _MORE_SOURCES)
 
 
-def _own(run: RunView, event: e.Event, now: float) -> RunView:
+def _own(run: RunView, event: events.Event, now: float) -> RunView:
     starts = with_start(run.starts, run.steps, event)
     run = replace(run, steps=run.steps.after(event, now), starts=starts)
     match event.kind:
-        case e.PlanAdopted(plan=plan) | e.PlanRefined(plan=plan):
+        case events.PlanAdopted(plan=plan) | events.PlanRefined(plan=plan):
             return replace(run, titles=run.titles | _titles(plan))
-        case e.RunCreated(text=text, session_id=session_id, plan=plan, forked_run_id=forked):
+        case events.RunCreated(text=text, session_id=session_id, plan=plan, forked_run_id=forked):
             run = replace(run, titles=_titles(plan) if plan else {}, continues=forked)
             return replace(run, text=text, session_id=session_id, run_id=event.run_id)
-        case e.StepEnded(used=used, step_id=step_id, effects=effects):
+        case events.StepEnded(used=used, step_id=step_id, effects=effects):
             left = tuple(
                 one for one in run.questions if (one.run_id, one.question.step_id) != (event.run_id, step_id)
             )
             calls = run.tool_calls + used.tool_calls
             return replace(run, tool_calls=calls, questions=left, effects=(*run.effects, *effects))
-        case e.ChildRunStarted(step_id=step_id, child_run_id=child_run_id):
+        case events.ChildRunStarted(step_id=step_id, child_run_id=child_run_id):
             return replace(run, parents=run.parents | {child_run_id: step_id})
-        case e.ChildRunEnded(child_run_id=child_run_id):
+        case events.ChildRunEnded(child_run_id=child_run_id):
             return _without_run(run, child_run_id)
-        case e.RunEnded():
+        case events.RunEnded():
             return replace(run, questions=(), approvals=(), replies={}, note="")
         case _:
             return _asked(run, event)
 
 
-def _below(run: RunView, event: e.Event, now: float) -> RunView:
+def _below(run: RunView, event: events.Event, now: float) -> RunView:
     """A run below shows its current step on the line of the step that started it."""
     step_id = run.parents.get(event.run_id, "")
     match event.kind:
-        case e.ChildRunStarted(child_run_id=child_run_id):
+        case events.ChildRunStarted(child_run_id=child_run_id):
             return replace(run, parents=run.parents | {child_run_id: step_id})
-        case e.StepStarted(step=step) if step_id:
-            live = e.Event(run.run_id, 0, event.time, 0.0, e.Progress(title_of(step), step_id=step_id))
+        case events.StepStarted(step=step) if step_id:
+            live = events.Event(
+                run.run_id, 0, event.time, 0.0, events.Progress(title_of(step), step_id=step_id)
+            )
             return replace(run, steps=run.steps.after(live, now))
-        case e.RunEnded():
+        case events.RunEnded():
             return _without_run(run, event.run_id)
         case _:
             return _asked(run, event)
 
 
-def _asked(run: RunView, event: e.Event) -> RunView:
+def _asked(run: RunView, event: events.Event) -> RunView:
     """What a person is asked, by the run itself or by one below it."""
     match event.kind:
-        case e.InputRequested(question=question):
+        case events.InputRequested(question=question):
             return replace(run, questions=(*run.questions, Asked(event.run_id, question)))
-        case e.InputAnswered(question_id=question_id):
+        case events.InputAnswered(question_id=question_id):
             answered = (event.run_id, question_id)
             left = tuple(one for one in run.questions if (one.run_id, one.question.question_id) != answered)
             replies = {key: text for key, text in run.replies.items() if key != answered}
             return replace(run, questions=left, replies=replies, note="")
-        case e.ApprovalRequested():
+        case events.ApprovalRequested():
             return _held(run, Approval(event.run_id, event.kind.approval), event.kind.step_id)
-        case e.ApprovalDecided(approval_id=approval_id):
+        case events.ApprovalDecided(approval_id=approval_id):
             decided = (event.run_id, approval_id)
             kept = tuple(one for one in run.approvals if (one.run_id, one.request.approval_id) != decided)
             return replace(run, approvals=kept, note="")
         case (
-            e.CancelRequested()
-            | e.BudgetExhausted()
-            | e.StepResolved(step_id="", resolution=Resolution.ABORT)
+            events.CancelRequested()
+            | events.BudgetExhausted()
+            | events.StepResolved(step_id="", resolution=Resolution.ABORT)
         ):
             return _without_run(run, event.run_id)
         case _:

@@ -27,6 +27,7 @@ def test_a_bus_that_refuses_the_connection_is_named(tmp_path: Path) -> None:
             with bus:
                 bus.recv(4096)
                 bus.sendall(b"OK\r\n")
+                bus.recv(4096)  # the client reads nothing more before it has sent
                 bus.sendall(_refusal("too many connections"))
                 while bus.recv(4096):  # until the client leaves: a close with unread data would be a reset
                     pass

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aeon_cli.observing.chain import Link, chain_of, chain_of_step, now_of
-from aeond_client import events as e
+from aeond_client import events
 from aeond_client.events import Event
 from aeond_client.records.judgements import ApprovalRequest, Question
 from aeond_client.records.runs import Answer, Plan, PlanStep, Problem, Run, RunState, StepState
@@ -23,20 +23,20 @@ def journal(*kinds: Any) -> list[Event]:
 
 
 RUN = journal(
-    e.RunCreated("write it there", uid=1000),
-    e.ReferencesResolved("write it there", "write the report into a.txt", note="it: the report"),
-    e.RouteChosen("plan"),
-    e.PlanAdopted(Plan("g", (FIRST, SECOND)), source="model"),
-    e.StepStarted(FIRST, mode="tool"),
-    e.StepEnded("s1", StepState.SUCCEEDED, output=["b.txt"], rule="reads", policy_version="v1"),
-    e.StepStarted(SECOND, mode="tool"),
-    e.ApprovalRequested(ApprovalRequest("s2.1", ("s2",), (ToolCall("write_file"),), "d", "it writes"), "s2"),
-    e.ApprovalDecided("s2.1", approved=True, uid=1000, scope="once"),
-    e.StepStarted(SECOND, attempt=2, mode="tool"),
-    e.PolicyDecided("s2", "ask", rule="writes", reason="every effect is asked about", tainted=True, facts={"taint": ["host:x:1"]}),
-    e.StepEnded("s2", StepState.SUCCEEDED, output={"ok": True}, effects=(RecordedEffect("file.created", "a.txt"),)),
-    e.AnswerComposed(Answer("Done.", ("s1", "s2"), synthesized=True)),
-    e.RunEnded(RunState.SUCCEEDED),
+    events.RunCreated("write it there", uid=1000),
+    events.ReferencesResolved("write it there", "write the report into a.txt", note="it: the report"),
+    events.RouteChosen("plan"),
+    events.PlanAdopted(Plan("g", (FIRST, SECOND)), source="model"),
+    events.StepStarted(FIRST, mode="tool"),
+    events.StepEnded("s1", StepState.SUCCEEDED, output=["b.txt"], rule="reads", policy_version="v1"),
+    events.StepStarted(SECOND, mode="tool"),
+    events.ApprovalRequested(ApprovalRequest("s2.1", ("s2",), (ToolCall("write_file"),), "d", "it writes"), "s2"),
+    events.ApprovalDecided("s2.1", approved=True, uid=1000, scope="once"),
+    events.StepStarted(SECOND, attempt=2, mode="tool"),
+    events.PolicyDecided("s2", "ask", rule="writes", reason="every effect is asked about", tainted=True, facts={"taint": ["host:x:1"]}),
+    events.StepEnded("s2", StepState.SUCCEEDED, output={"ok": True}, effects=(RecordedEffect("file.created", "a.txt"),)),
+    events.AnswerComposed(Answer("Done.", ("s1", "s2"), synthesized=True)),
+    events.RunEnded(RunState.SUCCEEDED),
 )  # fmt: skip
 
 
@@ -91,12 +91,12 @@ def test_failures_are_explained() -> None:
     problem = Problem("NO_PLAN", "the model gave none")
     links = chain_of(
         journal(
-            e.RunCreated("x", parent_run_id="p", parent_step_id="s3"),
-            e.PlanningFailed(problem),
-            e.StepEnded(
+            events.RunCreated("x", parent_run_id="p", parent_step_id="s3"),
+            events.PlanningFailed(problem),
+            events.StepEnded(
                 "s1", StepState.FAILED, error="no such file", reason="FILE_NOT_FOUND", candidates=("a", "b")
             ),
-            e.RunEnded(RunState.FAILED, problem),
+            events.RunEnded(RunState.FAILED, problem),
         )
     )
     assert words_of(links) == [
@@ -113,10 +113,10 @@ def test_an_answer_of_a_person_is_evidence_for_later_steps() -> None:
     asking, using = PlanStep("s1", tool="ask"), PlanStep("s2", tool="echo", depends_on=("s1",))
     links = chain_of(
         journal(
-            e.StepStarted(asking),
-            e.InputRequested(Question("s1.1", "s1", "Which one?")),
-            e.InputAnswered("s1.1", "the red one", uid=7),
-            e.StepStarted(using),
+            events.StepStarted(asking),
+            events.InputRequested(Question("s1.1", "s1", "Which one?")),
+            events.InputAnswered("s1.1", "the red one", uid=7),
+            events.StepStarted(using),
         )
     )
     assert ("question", "s1", "answered by user 7: the red one") in words_of(links)
@@ -128,11 +128,15 @@ def test_approvals_and_questions_are_listed() -> None:
     write = ToolCall("write_file", {"path": "a.txt", "content": "x"})
     links = chain_of(
         journal(
-            e.StepStarted(SECOND),
-            e.PolicyDecided("s2", "ask", reason="no rule allows it"),
-            e.ApprovalRequested(ApprovalRequest("s2.1", ("s2",), (write,), "d", "no rule allows it"), "s2"),
-            e.ApprovalRequested(ApprovalRequest("s2.2", ("s2",), (write,), "d", "it is expensive"), "s2"),
-            e.InputRequested(Question("s2.3", "s2", "Which one?", options=("red", "blue"))),
+            events.StepStarted(SECOND),
+            events.PolicyDecided("s2", "ask", reason="no rule allows it"),
+            events.ApprovalRequested(
+                ApprovalRequest("s2.1", ("s2",), (write,), "d", "no rule allows it"), "s2"
+            ),
+            events.ApprovalRequested(
+                ApprovalRequest("s2.2", ("s2",), (write,), "d", "it is expensive"), "s2"
+            ),
+            events.InputRequested(Question("s2.3", "s2", "Which one?", options=("red", "blue"))),
         )
     )
     call = "write_file path=a.txt content=x"
@@ -147,10 +151,10 @@ def test_a_plan_is_evaluated_before_it_is_executed() -> None:
     """The evaluation of a plan is not that of the work, and a note that the answer has is not repeated."""
     links = chain_of(
         journal(
-            e.PassEvaluated(0, converged=True, reasons=("PLAN_VALID",)),
-            e.StepStarted(FIRST),
-            e.PassEvaluated(1, converged=True, reasons=("ALL_STEPS_COMPLETE",)),
-            e.AnswerComposed(Answer("No result: no such file", notes=("no such file", "another"))),
+            events.PassEvaluated(0, converged=True, reasons=("PLAN_VALID",)),
+            events.StepStarted(FIRST),
+            events.PassEvaluated(1, converged=True, reasons=("ALL_STEPS_COMPLETE",)),
+            events.AnswerComposed(Answer("No result: no such file", notes=("no such file", "another"))),
         )
     )
     assert [(link.words, link.details) for link in links if link.kind != "step"] == [
@@ -163,7 +167,7 @@ def test_a_plan_is_evaluated_before_it_is_executed() -> None:
 def test_a_description_made_of_the_call_is_not_repeated() -> None:
     """The purpose of a step is shown if it says more than the call."""
     made = PlanStep("s1", "list_dir: path=.", tool="list_dir", arguments={"path": "."})
-    (link,) = chain_of(journal(e.StepStarted(made)))
+    (link,) = chain_of(journal(events.StepStarted(made)))
     assert (link.words, link.details) == ("list_dir .", ())
 
 
@@ -203,7 +207,7 @@ def test_an_unfinished_run_says_what_it_does_now(
 @given(st.text(), st.text())
 def test_no_text_breaks_out_of_its_line(request: str, answer: str) -> None:
     """Texts of people and models stay on one line, without control characters."""
-    links = chain_of(journal(e.RunCreated(request), e.AnswerComposed(Answer(answer))))
+    links = chain_of(journal(events.RunCreated(request), events.AnswerComposed(Answer(answer))))
     for link in links:
         assert "\n" not in link.words
         assert "\x1b" not in link.words

@@ -75,8 +75,8 @@ class Controller:
             self._note(happening)
         self._draw(before)
 
-    def _choose(self, view: SessionView) -> None:
-        """Draws the state after a choice of the user."""
+    def _take(self, view: SessionView) -> None:
+        """Takes this state and draws it."""
         before, self.view = self.view, view
         self._draw(before)
 
@@ -126,34 +126,34 @@ class Controller:
             self._notify(notice)
 
     def draft(self, text: str) -> None:
-        self._choose(self.view.drafted(text))
+        self._take(self.view.drafted(text))
 
     def draft_reply(self, asked: Asked, text: str) -> None:
         run = self.view.shown
         if run is not None:
-            self._choose(self.view.reply_drafted(run.key, asked.run_id, asked.question.question_id, text))
+            self._take(self.view.reply_drafted(run.key, asked.run_id, asked.question.question_id, text))
 
     def follow_up(self, text: str) -> None:
         run = self.view.shown
         if run is not None and run.ended:
-            self._choose(self.view.follow_up_started(text))
+            self._take(self.view.follow_up_started(text))
 
     def start_new(self) -> None:
-        self._choose(self.view.new_started())
+        self._take(self.view.new_started())
 
     # ------------------------------------------------------------ runs
 
     def submit(self, text: str) -> None:
         key = self.view.draft_key or str(uuid.uuid4())
         session_id = self.view.session_id
-        self._choose(self.view.submitted(key, text, session_id))
+        self._take(self.view.submitted(key, text, session_id))
         self._daemon.submit(key, text, session_id)
 
     def stop(self) -> None:
         """Cancels the shown run; one that is being sent is cancelled once the daemon has it."""
         run = self.view.shown
         if run is not None and not run.ended:
-            self._choose(self.view.with_changed(run.key, stopping=True))
+            self._take(self.view.stop_asked(run.key))
             if run.run_id:
                 self._daemon.cancel(run.key, run.run_id)
 
@@ -168,7 +168,7 @@ class Controller:
         waits = run is not None and run.retry_point is not None and self.view.link is Link.DOWN
         if self.view.stage is Stage.UNAVAILABLE or waits:
             if not self.view.starting:
-                self._choose(replace(self.view, starting=True, start_problem=""))
+                self._take(self.view.start_asked())
                 self._daemon.start_daemon()
         elif self.view.writing and self.view.draft.strip():
             self.submit(self.view.draft.strip())
@@ -181,10 +181,10 @@ class Controller:
         """Continues a failed run once: a repeat, also after a lost reply or in another popup, has the same request id."""
         key = str(uuid.uuid5(_CONTINUED, f"{run.run_id}/{after_seq}"))
         if self.view.run(key) is None:
-            self._choose(self.view.continued(key, run.key, after_seq))
+            self._take(self.view.continued(key, run.key, after_seq))
             self._daemon.fork(key, run.run_id, after_seq, run.session_id)
         else:
-            self._choose(self.view.selected(key))
+            self._take(self.view.selected(key))
 
     def answer(self, asked: Asked, value: Any) -> None:
         run = self.view.shown
@@ -193,27 +193,27 @@ class Controller:
             self._answer(run.key, asked, value)
 
     def _answer(self, key: str, asked: Asked, value: Any) -> None:
-        self._choose(self.view.sent(key, asked.subject))
+        self._take(self.view.reply_sent(key, asked.subject))
         self._daemon.answer(key, asked.run_id, asked.question.question_id, value)
 
     def decide(self, approval: Approval, *, approved: bool, scope: str = "once") -> None:
         run = next((run for run in self.view.runs if approval in run.approvals), None)
         if run is not None:
             self._trace("decided", approved=approved, scope=scope)
-            self._choose(self.view.sent(run.key, approval.subject))
+            self._take(self.view.reply_sent(run.key, approval.subject))
             self._daemon.decide(run.key, approval, approved=approved, scope=scope)
 
     def resolve(self, resolution: Resolution) -> None:
         run = self.view.shown
         if run is not None and run.run_id:
-            self._choose(self.view.sent(run.key, run.subject))
+            self._take(self.view.reply_sent(run.key, run.subject))
             step = run.unknown_step
             self._daemon.resolve(run.key, run.run_id, resolution, step.step_id if step else "")
 
     def undo(self) -> None:
         run = self.view.shown
         if run is not None and run.undoable:
-            self._choose(self.view.with_changed(run.key, undoing=True, note=""))
+            self._take(self.view.undo_asked(run.key))
             self._daemon.undo(run.key, run.run_id)
 
     def show_history(self) -> None:
@@ -223,11 +223,11 @@ class Controller:
         """Shows a run; one that is not kept any more is read from its first event."""
         known = next((run for run in self.view.runs if run.run_id == run_id), None)
         if known is not None:
-            self._choose(self.view.selected(known.key))
+            self._take(self.view.selected(known.key))
             return
         summary = next((run for run in self.view.history or () if run.run_id == run_id), None)
         key = happenings.key_of(run_id)
-        self._choose(self.view.opened(key, run_id, summary.text if summary else ""))
+        self._take(self.view.opened(key, run_id, summary.text if summary else ""))
         self._daemon.follow(key, run_id)
 
     # ------------------------------------------------------------ the desktop
@@ -252,7 +252,7 @@ class Controller:
     def set_hotkey(self, hotkey: HotkeySet) -> None:
         """Without a hotkey that the user could press, a notification says so, once for each reason."""
         before, notice = hotkey_notice(self.view.hotkey), hotkey_notice(hotkey)
-        self._choose(replace(self.view, hotkey=hotkey))
+        self._take(replace(self.view, hotkey=hotkey))
         if notice is None and before is not None:
             self._close_notice(HOTKEY)
         elif notice is not None and notice != before and not self._visible:
@@ -264,7 +264,7 @@ class Controller:
         if run is not None:
             message = f"The link {shortened(address, _SHOWN)} was not opened: {_NO_OPENER}"
             self._trace("failed", message=message)
-            self._choose(self.view.with_changed(run.key, note=message))
+            self._take(self.view.noted(run.key, message))
 
     def reply(self, key: str, action: str) -> None:
         """The user chose an action of a run's notification; that about the hotkey only opens the window."""
@@ -279,7 +279,7 @@ class Controller:
         elif isinstance(chosen, str):
             self._answer(key, run.questions[0], chosen)
         else:
-            self._choose(self.view.selected(key))
+            self._take(self.view.selected(key))
             self.screen.appear()
 
 

@@ -1,7 +1,6 @@
 """The rarer states of the popup, which the pictures show beside those of popup_states."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 from aeon_popup.state import happenings
 from aeon_popup.state.happenings import Happening
@@ -68,7 +67,7 @@ def rare_states() -> Mapping[str, SessionView]:
 
 def _daemons(usual: Mapping[str, SessionView]) -> dict[str, SessionView]:
     """States of the daemon."""
-    down = replace(after(SessionView().drafted(TEXT), happenings.LinkDown(SOCKET)), starting=True)
+    down = after(SessionView().drafted(TEXT), happenings.LinkDown(SOCKET)).start_asked()
     failed = happenings.StartFailed("systemd has no unit aeond.service; start the daemon with `aeond serve`.")
     ill = ("the engine is not running: it ended with status 1; run `aeond doctor`",)
     return {

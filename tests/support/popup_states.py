@@ -1,6 +1,7 @@
-"""Every state of the popup as happenings, for its tests and for the pictures in docs/pictures."""
+"""Every state of the popup, as happenings and choices, for its tests and for the pictures in docs/pictures."""
 
 from collections.abc import Callable, Mapping, Sequence
+from itertools import groupby
 
 from aeon_popup.controller import Controller
 from aeon_popup.state import happenings
@@ -181,9 +182,13 @@ def folded(made: Sequence[Change], view: SessionView | None = None) -> SessionVi
 
 
 def happen(controller: Controller, made: Sequence[Change]) -> None:
-    """Makes the changes, those of the user first and the others as one batch."""
-    controller.view = folded([change for change in made if callable(change)], controller.view)
-    controller.apply([change for change in made if not callable(change)])
+    """Makes the changes in order, happenings that follow each other as one batch."""
+    for chosen, group in groupby(made, callable):
+        changes = list(group)
+        if chosen:
+            controller.view = folded(changes, controller.view)
+        else:
+            controller.apply([change for change in changes if not callable(change)])
 
 
 def states() -> Mapping[str, SessionView]:
@@ -240,7 +245,7 @@ def states() -> Mapping[str, SessionView]:
         "a3", ("s18",), (ToolCall("photos.rename", {"day": 18}),), "digest", "no rule allows it"
     )
     approval = folded([*sent(), *received(*held, ApprovalRequested(sending, "s5"))])
-    decided = approval.sent(KEY, happenings.Approval(RUN, sending).subject)
+    decided = approval.reply_sent(KEY, happenings.Approval(RUN, sending).subject)
     changing = StepEnded("s4", StepState.SUCCEEDED, effects=EFFECTS)
     changed = [*planned(3), StepStarted(STEPS[3]), changing]
     suspended = [
@@ -269,7 +274,7 @@ def states() -> Mapping[str, SessionView]:
         "long-plan": folded([*sent(), *received(*long_plan(17, 20), ApprovalRequested(renaming, "s18"))]),
         "long-options": folded([*sent(), *received(*asked, InputRequested(flight))]),
         "several": folded([*others, *sent(), *received(*asked, progress)]),
-        "stopping": running.with_changed(KEY, stopping=True),
+        "stopping": running.stop_asked(KEY),
         "decision": folded([*sent(), *received(*suspended)]),
         "streaming": folded([*sent(), *received(*streaming)]),
         "done": done,

@@ -1,4 +1,6 @@
-"""The happenings that change the popup's state from outside: events of runs, results of calls, and the connection."""
+"""The happenings that change the popup's state from outside: events of runs, results of calls, and the connection. Also the
+hotkey as it was set, which is part of the state and no happening.
+"""
 
 from dataclasses import dataclass
 

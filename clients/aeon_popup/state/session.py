@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import Any
 
 from aeon_popup.state import happenings
 from aeon_popup.state.drafts import Draft, Drafts, draft_at, returned, tidied, without, written
@@ -94,7 +93,7 @@ class SessionView:
         fresh = RunView(key, text, session_id=session_id, below=self.shown_key)
         sent = draft_at(self.drafts, self.shown_key) if self.writing else None
         left = self.drafts if sent is None else without(self.drafts, sent)
-        return replace(self, drafts=tidied(left), problem="", writing=False).with_run(fresh)
+        return replace(self, drafts=tidied(left), problem="", writing=False).with_shown(fresh)
 
     def continued(self, key: str, of_key: str, after_seq: int) -> "SessionView":
         """The user continues the failed run `of_key` from its failed step, as a new run that copies the events up to `after_seq`.
@@ -105,14 +104,14 @@ class SessionView:
             return self
         place = RunView(key, failed.text, session_id=failed.session_id, below=failed.key)
         fresh = replace(place, continues=failed.run_id, past_seq=after_seq)
-        tried = self.with_changed(failed.key, retry_key=key, note="")
-        return replace(tried, problem="", writing=False).with_run(fresh)
+        tried = self.with_changed_run(failed.key, lambda run: replace(run, retry_key=key, note=""))
+        return replace(tried, problem="", writing=False).with_shown(fresh)
 
     def opened(self, key: str, run_id: str, text: str) -> "SessionView":
         """A run of the history is shown; its events follow from the first one."""
         known = next((run for run in self.runs if run.run_id == run_id), None)
         return replace(
-            self.with_run(known or RunView(key, text, run_id)), drafts=tidied(self.drafts), writing=False
+            self.with_shown(known or RunView(key, text, run_id)), drafts=tidied(self.drafts), writing=False
         )
 
     def selected(self, key: str) -> "SessionView":
@@ -121,11 +120,23 @@ class SessionView:
             return self
         return replace(self, shown_key=key, drafts=tidied(self.drafts), writing=False)
 
-    def sent(self, key: str, subject: str) -> "SessionView":
+    def reply_sent(self, key: str, subject: str) -> "SessionView":
         """The user's answer or decision is on its way; the card waits for the event that confirms it. `subject` is that of
         the question, the approval or the interrupted step.
         """
-        return self.changed(key, lambda run: replace(run, sent=run.sent | {subject}, note=""))
+        return self.with_changed_run(key, lambda run: replace(run, sent=run.sent | {subject}, note=""))
+
+    def stop_asked(self, key: str) -> "SessionView":
+        """The user stops the run."""
+        return self.with_changed_run(key, lambda run: replace(run, stopping=True))
+
+    def undo_asked(self, key: str) -> "SessionView":
+        """The user wants the changes of the run undone; why that failed before is not shown any more."""
+        return self.with_changed_run(key, lambda run: replace(run, undoing=True, note=""))
+
+    def start_asked(self) -> "SessionView":
+        """The user starts the daemon; why that failed before is not shown any more."""
+        return replace(self, starting=True, start_problem="")
 
     def drafted(self, text: str) -> "SessionView":
         """The text in the prompt changed."""
@@ -133,7 +144,7 @@ class SessionView:
 
     def reply_drafted(self, key: str, run_id: str, question_id: str, text: str) -> "SessionView":
         """The text in the field of a question changed; `run_id` is the run that asked."""
-        return self.changed(key, lambda run: run.replying(run_id, question_id, text))
+        return self.with_changed_run(key, lambda run: run.replying(run_id, question_id, text))
 
     def follow_up_started(self, text: str) -> "SessionView":
         """The user starts to write the next request of the shown run's session, or goes on with its draft; `text` is what was
@@ -147,16 +158,16 @@ class SessionView:
 
     # ------------------------------------------------------------ changes of runs
 
-    def changed(self, key: str, change: Callable[[RunView], RunView]) -> "SessionView":
-        """Changes a run. Nothing changes if it is not kept."""
+    def noted(self, key: str, message: str) -> "SessionView":
+        """Words about a run, which stand below it."""
+        return self.with_changed_run(key, lambda run: replace(run, note=message))
+
+    def with_changed_run(self, key: str, change: Callable[[RunView], RunView]) -> "SessionView":
+        """The state with this change of a run, if it is kept."""
         return replace(self, runs=tuple(change(run) if run.key == key else run for run in self.runs))
 
-    def with_changed(self, key: str, **fields: Any) -> "SessionView":
-        """Changes fields of a run."""
-        return self.changed(key, lambda run: replace(run, **fields))
-
-    def with_run(self, run: RunView) -> "SessionView":
-        """Shows the run; drops the oldest ended runs beyond the limit, but not the one below which the run was written."""
+    def with_shown(self, run: RunView) -> "SessionView":
+        """The state that shows this run; drops the oldest ended runs beyond the limit, but not the one below which the run was written."""
         runs = [run, *(one for one in self.runs if one.key != run.key)]
         while len(runs) > KEPT_RUNS:
             places = {run.below, *(draft.place for draft in self.drafts if draft.text)}
@@ -171,9 +182,9 @@ def after(view: SessionView, happening: happenings.Happening) -> SessionView:
     """The state after a happening. Happenings about runs that are not kept change nothing."""
     match happening:
         case happenings.Received(key=key, event=event, time=time):
-            return view.changed(key, lambda run: run.after(event, time))
+            return view.with_changed_run(key, lambda run: run.after(event, time))
         case happenings.Accepted(key=key, run_id=run_id, session_id=session_id):
-            return view.with_changed(key, run_id=run_id, session_id=session_id)
+            return view.with_changed_run(key, lambda run: replace(run, run_id=run_id, session_id=session_id))
         case happenings.Refused():
             return _refused(view, happening)
         case happenings.Found(key=key, run_id=run_id, text=text, last_seq=last_seq):
@@ -181,9 +192,9 @@ def after(view: SessionView, happening: happenings.Happening) -> SessionView:
             found = RunView(key, text, run_id, past_seq=last_seq)
             return view if known else replace(view, runs=(*view.runs, found))
         case happenings.CallFailed(key=key):
-            return view.changed(key, lambda run: _failed(run, happening))
+            return view.with_changed_run(key, lambda run: _failed(run, happening))
         case happenings.Undone(key=key, report=report):
-            return view.with_changed(key, undo=report, undoing=False, note="")
+            return view.with_changed_run(key, lambda run: replace(run, undo=report, undoing=False, note=""))
         case happenings.LinkUp(socket=socket):
             runs = tuple(replace(run, note="") if run.retry_point else run for run in view.runs)
             up = replace(view, link=Link.UP, socket=socket, runs=runs, problem="")
@@ -224,7 +235,9 @@ def _refused(view: SessionView, refused: happenings.Refused) -> SessionView:
     place = run.below if run.below != key and view.run(run.below) is not None else ""
     if run.continues and place:
         kept = replace(view, runs=runs)
-        kept = kept.changed(place, lambda failed: failed.not_continued(message, lasting=refused.lasting))
+        kept = kept.with_changed_run(
+            place, lambda failed: failed.not_continued(message, lasting=refused.lasting)
+        )
         return replace(kept, shown_key=place) if shown else kept
     again = Draft(run.text, place, "" if run.continues else key)  # a fork and a request do not share an id
     drafts = returned(view.drafts, again, shown=shown)

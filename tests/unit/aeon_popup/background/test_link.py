@@ -4,7 +4,6 @@ import os
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from pathlib import Path
 
 import anyio
@@ -206,7 +205,7 @@ async def test_a_failed_call_says_why(served: tuple[ScriptedDaemon, ApprovingRun
         await window.until(lambda view: view.stage is Stage.APPROVAL)
         approval = window.view.runs[0].approvals[0]
         runs.refused.add("DecideRun")
-        window.view = window.view.sent(KEY, approval.subject)
+        window.view = window.view.reply_sent(KEY, approval.subject)
         window.link.decide(KEY, approval, approved=True, scope="once")
         await window.until(lambda view: bool(view.runs[0].note))
         assert (window.view.stage, runs.decided) == (Stage.APPROVAL, [])
@@ -312,7 +311,7 @@ async def test_the_daemon_is_started_by_systemd(
     async with opened(tmp_path / "none.sock") as window:
         window.link.look(visible=True)
         await window.until(lambda view: view.stage is Stage.UNAVAILABLE)
-        window.view = replace(window.view, starting=True, start_problem="")
+        window.view = window.view.start_asked()
         assert wording.badge(window.view)[0] == "Starting aeond…"
         window.link.start_daemon()
         with anyio.fail_after(60):

@@ -68,14 +68,14 @@ ANY: list[Change] = [
     happenings.LinkDown(SOCKET),
     happenings.LinkUp(SOCKET),
     happenings.CallFailed(KEY, "too late"),
-    lambda view: view.with_changed(KEY, note="no program"),
-    lambda view: view.sent(KEY, "q1"),
-    lambda view: view.with_changed(KEY, stopping=True),
-    lambda view: view.with_changed(KEY, undoing=True, note=""),
+    lambda view: view.noted(KEY, "no program"),
+    lambda view: view.reply_sent(KEY, "q1"),
+    lambda view: view.stop_asked(KEY),
+    lambda view: view.undo_asked(KEY),
     happenings.Undone(KEY, UndoReport()),
     happenings.HistoryListed(()),
     happenings.HistoryFailed("no daemon"),
-    lambda view: replace(view, starting=True, start_problem=""),
+    lambda view: view.start_asked(),
     happenings.StartFailed("no such unit"),
     happenings.DaemonSeen("starting"),
     lambda view: view.drafted("half a word"),
@@ -225,17 +225,30 @@ def test_a_reply_on_its_way_is_forgotten_when_it_failed() -> None:
     """A card is enabled again, with the reason, when the daemon rejected the answer."""
     subject = happenings.subject_of(RUN, "s3.1")
     failed = happenings.CallFailed(KEY, "too late", subject)
-    run = after(states()["question"].sent(KEY, subject), failed).shown
+    run = after(states()["question"].reply_sent(KEY, subject), failed).shown
     assert run is not None
     assert (run.sent, run.note) == (frozenset(), "too late")
 
 
 def test_a_start_of_the_daemon_is_over_when_it_listens() -> None:
     """A daemon that listens ends its start, and a failure that arrives after that is not shown."""
-    view = replace(after(SessionView(), happenings.LinkDown(SOCKET)), starting=True)
+    view = after(SessionView(), happenings.LinkDown(SOCKET)).start_asked()
     assert view.starting
     view = folded([happenings.LinkUp(SOCKET), happenings.StartFailed("too late")], view)
     assert (view.starting, view.start_problem) == (False, "")
+
+
+def test_a_start_that_is_tried_again_does_not_show_the_last_failure() -> None:
+    """While the daemon is started again, why that failed before is not shown."""
+    view = folded([happenings.LinkDown(SOCKET), happenings.StartFailed("no such unit")]).start_asked()
+    assert (view.starting, view.start_problem) == (True, "")
+
+
+def test_an_undo_that_is_tried_again_does_not_show_the_last_failure() -> None:
+    """While changes are undone again, why that failed before is not shown."""
+    run = after(states()["done"], happenings.CallFailed(KEY, "the file is gone")).undo_asked(KEY).shown
+    assert run is not None
+    assert (run.undoing, run.note) == (True, "")
 
 
 def test_a_continued_run_is_shown_in_place_of_the_failed_one() -> None:

@@ -5,7 +5,6 @@ import pytest
 from aeon_popup.state import wording
 from aeon_popup.state.happenings import (
     CallFailed,
-    Happening,
     LinkDown,
     StartFailed,
 )
@@ -122,8 +121,9 @@ def test_a_request_below_a_continued_run_says_what_it_does_not_see() -> None:
 @pytest.mark.parametrize("name", ["prompt", "running", "follow-up"])
 def test_a_daemon_that_was_not_started_says_why(name: str) -> None:
     """A failed start is explained wherever it was asked for: at the prompt, at a run and at a follow-up."""
-    failed: list[Happening] = [LinkDown(SOCKET), StartFailed("no such unit")]
-    view = folded(failed, states()[name])
+    starting = after(states()[name], LinkDown(SOCKET)).start_asked()
+    view = after(starting, StartFailed("no such unit"))
+    assert not view.starting
     assert wording.explanation(view, view.shown) == ("The daemon was not started.", "no such unit")
 
 

@@ -26,7 +26,7 @@ from aeond.ports import Clock
 # Tokens of a batch. Below the least the processor is used badly; docs/performance.md has the measurements.
 FIRST_BATCH = 64
 LEAST_BATCH = 32
-BATCH_STEP = 16
+BATCH_STEP = 16  # so many tokens are computed at once; the rest of a batch takes longer, up to the time of two such steps
 # Each batch takes the time of a token more than its tokens do, because all weights are read from memory once: few batches
 # of equal size are better than one more for the last few tokens.
 LONGEST = 1.25
@@ -86,10 +86,14 @@ class BatchSize:
 
     def part_of(self, left: int) -> int:
         """The size of the next batch of a prompt of which `left` tokens are not read: the prompt is divided into batches of about the
-        same size, a quarter larger than usual at most. Where they would be smaller than LEAST_BATCH, only the last one is smaller.
+        same size, a quarter larger than usual at most, then rounded to whole steps but for the last one. Where they would be smaller
+        than LEAST_BATCH, only the last one is smaller.
         """
-        batches = max(ceil(left / min(LONGEST * self.tokens, self.most)), 1)
-        return max(ceil(left / batches), min(LEAST_BATCH, left, self.most))
+        batches = ceil(left / min(LONGEST * self.tokens, self.most))
+        if batches <= 1:
+            return left
+        size = max(left / batches, LEAST_BATCH)
+        return min(BATCH_STEP * round(size / BATCH_STEP), left, self.most)
 
     def adapt(self, tokens: int, seconds: float) -> None:
         """Adjusts to the duration of the last batch; the size at most doubles."""

@@ -15,7 +15,7 @@ import pytest
 from aeond.capabilities.tools.relevance import related_lines
 from aeond.domain.tools import ToolSpec
 from aeond.orchestration.context.file_search import FileSearch
-from aeond.orchestration.decision import decider, first_action, next_action
+from aeond.orchestration.decision import after_looks, first_action, next_action
 from aeond.orchestration.decision.conversations import composing, fitting, redirection, results_reply
 from aeond.orchestration.decision.conversations.composing import Composer
 from aeond.orchestration.decision.conversations.extent import AfterChange
@@ -49,7 +49,7 @@ class Mechanism:
 
 
 MECHANISMS: Final = {
-    "knowledge": Mechanism(decider, "general_reply", "", also=(first_action,)),
+    "knowledge": Mechanism(after_looks, "general_reply", "", also=(first_action,)),
     "small talk": Mechanism(Subjects, "is_small_talk", False),
     "results": Mechanism(results_reply, "results_reply", ""),
     "fitting": Mechanism(FittingTools, "of", ""),
@@ -62,9 +62,9 @@ MECHANISMS: Final = {
     "update": Mechanism(composing, "overwrites", False),
     "report": Mechanism(AfterChange, "answer", ""),
     "lines": Mechanism(related_lines, "rank", (), plain=True),
-    "nearest": Mechanism(decider, "reading_of", None, plain=True, also=(first_action,)),
+    "nearest": Mechanism(after_looks, "reading_of", None, plain=True, also=(first_action,)),
     "pages": Mechanism(FirstAction, "page_calls", ()),
-    "named files": Mechanism(decider, "named_files_of", (), plain=True, also=(first_action,)),
+    "named files": Mechanism(after_looks, "named_files_of", (), plain=True, also=(first_action,)),
     "folder": Mechanism(FirstAction, "folder_calls", ()),
     "new file": Mechanism(NewFile, "call", None),
     "words": Mechanism(FileSearch, "_words_of", ""),

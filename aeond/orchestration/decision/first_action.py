@@ -18,7 +18,7 @@ from aeond.orchestration.decision.conversations.fitting import FittingTools
 from aeond.orchestration.decision.conversations.knowledge import general_reply
 from aeond.orchestration.decision.conversations.redirection import Redirection
 from aeond.orchestration.decision.conversations.results_reply import ResultsReply
-from aeond.orchestration.decision.conversations.subject import Subjects
+from aeond.orchestration.decision.conversations.subject import Subject, Subjects
 from aeond.orchestration.decision.conversations.whole_things import first_call_with_new_name
 from aeond.orchestration.decision.interfaces import CallTool, Decision, GiveAnswer, Offer
 from aeond.orchestration.decision.next_action import NextAction
@@ -100,36 +100,82 @@ class FirstAction:
         offer = offer.known if fitting == NONE else offer
         subject = await self._subjects.of(self._llm, snapshot, situation, grant)
         calculation = self._redirection.of_calculation(subject, offer, snapshot)
-        from_view = subject.wants_no_change and is_unrestricted(snapshot)
-        computes = calculation is not None and subject.is_computation(likely=True) and not offer.has_others
-        if not offer.has_others and not computes:
-            talks = await self._subjects.is_small_talk(subject, self._llm, snapshot, grant)
-            if talks or await self._subjects.is_knowledge(subject, self._llm, snapshot, grant):
-                view = situation.without_files() if talks else situation
-                if reply := await general_reply(self._llm, snapshot, view, grant, on_text):
-                    return success(GiveAnswer(reply))
-            if from_view and not situation.nearest:
-                if known := await self.results.from_memory(snapshot, situation, grant):
-                    on_text(known)
-                    return success(GiveAnswer(known))
-                situation = await self.action.search.widened(snapshot, situation, grant)
-            if calls := await self.folder_calls(snapshot, situation, offer, grant):
-                return success(CallTool(calls[0]))
-            call = reading_of(snapshot, situation, offer) if from_view else None
-            if call is not None and not names_new_file(snapshot, situation):
-                return success(CallTool(call))
-            suited = await self._redirection.of_intent(subject, offer, snapshot, situation, grant)
-            if suited is not None:  # files have no part in it: to read their names takes seconds
-                return await self.action.choose(snapshot, situation.without_files(), suited, grant, on_text)
-            if not subject.wants_no_change and (
-                call := await first_call_with_new_name(self._llm, offer, snapshot, situation, grant)
-            ):
-                return success(CallTool(call))
-            files = named_files_of(snapshot, situation, offer) if is_unrestricted(snapshot) else ()
-            if len(files) > 1 and not subject.wants_no_change and names_new_file(snapshot, situation):
-                return success(CallTool(files[0]))
-            offer = self._redirection.of_sure(subject, offer, snapshot, situation) or offer
-        offer = calculation if calculation and computes else offer
+        if calculation is not None and subject.is_computation(likely=True) and not offer.has_others:
+            return await self._decided(snapshot, situation, calculation, subject, None, grant, on_text)
+        if not offer.has_others:
+            at_once, situation, offer = await self._at_once(
+                snapshot, situation, offer, subject, grant, on_text
+            )
+            if at_once is not None:
+                return at_once
+        return await self._decided(snapshot, situation, offer, subject, calculation, grant, on_text)
+
+    async def _at_once(
+        self,
+        snapshot: RunSnapshot,
+        situation: Situation,
+        offer: Offer,
+        subject: Subject,
+        grant: Grant,
+        on_text: TextSink,
+    ) -> tuple[Outcome[Decision | None] | None, Situation, Offer]:
+        """The first decision where the subject of the request is enough for it; otherwise None, with the situation and the offer for a decision."""
+        talks = await self._subjects.is_small_talk(subject, self._llm, snapshot, grant)
+        if talks or await self._subjects.is_knowledge(subject, self._llm, snapshot, grant):
+            view = situation.without_files() if talks else situation
+            if reply := await general_reply(self._llm, snapshot, view, grant, on_text):
+                return success(GiveAnswer(reply)), situation, offer
+        from_view = _is_from_view(subject, snapshot)
+        if from_view and not situation.nearest:
+            if known := await self.results.from_memory(snapshot, situation, grant):
+                on_text(known)
+                return success(GiveAnswer(known)), situation, offer
+            situation = await self.action.search.widened(snapshot, situation, grant)
+        call = await self._first_look(snapshot, situation, offer, subject, grant)
+        if call is not None:
+            return success(CallTool(call)), situation, offer
+        suited = await self._redirection.of_intent(subject, offer, snapshot, situation, grant)
+        if suited is not None:  # files have no part in it: to read their names takes seconds
+            view = situation.without_files()
+            return await self.action.choose(snapshot, view, suited, grant, on_text), situation, offer
+        if not subject.wants_no_change and (
+            call := await self._for_new_name(snapshot, situation, offer, grant)
+        ):
+            return success(CallTool(call)), situation, offer
+        return None, situation, self._redirection.of_sure(subject, offer, snapshot, situation) or offer
+
+    async def _first_look(
+        self, snapshot: RunSnapshot, situation: Situation, offer: Offer, subject: Subject, grant: Grant
+    ) -> ToolCall | None:
+        """The call that reads the first file of a folder that is needed whole, or the file that a question is probably about."""
+        if calls := await self.folder_calls(snapshot, situation, offer, grant):
+            return calls[0]
+        if not _is_from_view(subject, snapshot) or names_new_file(snapshot, situation):
+            return None
+        return reading_of(snapshot, situation, offer)
+
+    async def _for_new_name(
+        self, snapshot: RunSnapshot, situation: Situation, offer: Offer, grant: Grant
+    ) -> ToolCall | None:
+        """The call that gives something a new name, or that reads the first of several files from which a new one is to be made."""
+        if call := await first_call_with_new_name(self._llm, offer, snapshot, situation, grant):
+            return call
+        files = named_files_of(snapshot, situation, offer) if is_unrestricted(snapshot) else ()
+        return files[0] if len(files) > 1 and names_new_file(snapshot, situation) else None
+
+    async def _decided(
+        self,
+        snapshot: RunSnapshot,
+        situation: Situation,
+        offer: Offer,
+        subject: Subject,
+        calculation: Offer | None,
+        grant: Grant,
+        on_text: TextSink,
+    ) -> Outcome[Decision | None]:
+        """The model's decision. An answer gives way to what suits the subject, the `calculation` first; one that was to come from what is in view
+        is given from there, and what the decision has begun to answer is not needed for it."""
+        from_view = _is_from_view(subject, snapshot)
 
         def hold(_text: str) -> None:
             if from_view:
@@ -141,8 +187,9 @@ class FirstAction:
         given = GiveAnswer("") if scope.cancelled_caught else decided.value
         if not isinstance(given, GiveAnswer):
             return decided
-        other = None if computes else calculation
-        other = other or await self._redirection.of_text(given, subject, offer, snapshot, situation, grant)
+        other = calculation or await self._redirection.of_text(
+            given, subject, offer, snapshot, situation, grant
+        )
         if other is None and given.fulfilled:
             reply = await self.results.of(snapshot, situation, (), grant) if from_view else NOT_SHOWN
             if reply and reply != NOT_SHOWN:
@@ -209,6 +256,11 @@ class FirstAction:
         asks = offer.has_others and self._redirection.possible and is_unrestricted(snapshot)
         enough = grant.left.llm_calls >= _CALLS_OF_FITTING
         return await self.fitting.of(self._llm, snapshot, situation, offer, grant) if asks and enough else ""
+
+
+def _is_from_view(subject: Subject, run: RunSnapshot) -> bool:
+    """Whether an answer is wanted that is to come from what is in view, or after a look."""
+    return subject.wants_no_change and is_unrestricted(run)
 
 
 def _address_of(step: StepSnapshot) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from aeond.domain.names import same_form, words_of
+from aeond.domain.names import words_of
 from aeond.domain.plans.evaluations import Evaluation, Issue, RefinementAction, RefinementOperation
 from aeond.domain.plans.plan import MAX_REFINEMENTS, PlanStep, StepState
 from aeond.domain.plans.steps import StepSnapshot
@@ -16,6 +16,8 @@ from aeond.orchestration.decision.interfaces import FILE_CHANGES, CallTool, Deci
 from aeond.orchestration.interfaces import Judgement
 from aeond.orchestration.planning.plan_parsing import describe_call
 
+ANSWERED: Final = "ANSWERED"
+CANNOT: Final = "CANNOT"
 MAX_RESULT_CHARS: Final = 12_000
 MAX_FAILURES: Final = 5
 _NEXT_CALL: Final = Amounts(ttl=1, tool_calls=1, passes=1)
@@ -125,4 +127,4 @@ def may_go_on(run: RunSnapshot) -> bool:
 def repeats_request(text: str, run: RunSnapshot) -> bool:
     """Whether an answer only says the request again, as a small model does that has none. One or two words may be an answer:
     "5" for "-5", "C" for "C++"."""
-    return same_form(text, run.text) and len(words_of(text)) > 2
+    return words_of(text) == words_of(run.text) and len(words_of(text)) > 2

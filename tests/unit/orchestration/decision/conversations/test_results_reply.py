@@ -206,6 +206,12 @@ async def test_a_repeated_request_is_no_answer() -> None:
     assert await next_call(subject, run) == ToolCall("look", {"path": "club.md"})
 
 
+async def test_one_word_of_the_request_may_be_the_answer() -> None:
+    """An answer of one or two words that differs from the request in its signs alone is no repetition."""
+    subject, _ = decider("C", looks=True)
+    assert await answer(subject, asked(LOOKED, request="C++?")) == "C"
+
+
 async def test_a_run_without_an_executed_step_is_decided_about() -> None:
     """Where no step was executed there are no results to answer from."""
     subject, _ = decider("They are red.")

@@ -117,7 +117,7 @@ check-service: $(READY) ## the tests of the installed service under a real syste
 check-packages: $(READY) ## the tests of the Debian packages under a real systemd, as part of `make check`
 	@PYTHON=$(SYSTEM_PYTHON) tests/system/run package -q
 
-test: $(READY) ## run the fast tests, without a model and without other programs
+test: $(READY) ## run the fast tests, without a model
 	@$(BIN)/python -m pytest $(FAST) -m "$(QUICK)" $(PARALLEL)
 
 lint: $(READY) ## check rules and format with ruff

@@ -70,7 +70,7 @@ class ToolSpec:
     words: a small model's call has that alone.
     A tool that `asks_user` returns an InputRequest; one that `asks_model` takes calls of the model from the `grant` of its
     context; one that `shows_facts` only looks up what is remembered, one that `shows_names` which files exist. `source` names where a tool of another author comes from ("" for
-    built-in tools and those of `tools.files`); of its declarations those about its own calls are believed, and its output is untrusted.
+    built-in tools and those of `tools.files`); its output is untrusted.
     A `private` call works on a copy of its own and leaves nothing behind but its result: it may be interrupted and repeated.
     `unavailable` says why it cannot be called now ("" if it can); the registry sets its `digest`, which is what a person
     accepts of a tool of another author.

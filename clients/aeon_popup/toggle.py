@@ -85,8 +85,8 @@ def _padded(data: bytes, to: int) -> bytes:
     return data + b"\0" * (-len(data) % to)
 
 
-def _wait_for_reply(bus: socket.socket, failed: str) -> None:
-    """Reads messages until the reply to the call that was sent last. Raises NoBusError for an error, which `failed` explains."""
+def _wait_for_reply(bus: socket.socket, words: str) -> None:
+    """Reads messages until the reply to the call that was sent last. Raises NoBusError for an error: these words and its text."""
     kind = 0
     while kind not in {_REPLY, _ERROR}:
         start = _read(bus, 16)
@@ -96,7 +96,7 @@ def _wait_for_reply(bus: socket.socket, failed: str) -> None:
         _read(bus, fields_length + (-fields_length % 8))
         body = _read(bus, body_length)
     if kind == _ERROR:
-        raise NoBusError(f"{failed}: {_first_text(body, order)}")
+        raise NoBusError(f"{words}: {_first_text(body, order)}")
 
 
 def _first_text(body: bytes, order: str) -> str:

@@ -235,7 +235,7 @@ def test_a_program_that_leaves_lets_the_actions_on_cancellations_finish(
             awaited.set()
         join(thread, timeout)
 
-    @tool(effect="read", timeout_seconds=0.1)
+    @tool(effect="read", timeout_seconds=1.0)
     def linger(context: CallContext) -> None:
         """Lingers."""
         context.on_cancel(act)

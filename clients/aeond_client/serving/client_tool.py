@@ -53,16 +53,18 @@ class CallContext:
         action()
 
     def mark_cancelled(self) -> bool:
-        """Sets `cancelled`. Whether there are actions, which `cancel` runs; later ones run at once."""
+        """Sets `cancelled`, so that later actions run at once. Returns whether `cancel` has any to run."""
         with self._lock:
             self.cancelled.set()
-        return bool(self._on_cancel)
+            return bool(self._on_cancel)
 
     def cancel(self) -> None:
-        """Runs every action, also after one that raises; raises the error of the last one that did."""
-        self.mark_cancelled()
+        """Runs every action once, also after one that raises; raises the error of the last one that did."""
+        with self._lock:
+            self.cancelled.set()
+            acting, self._on_cancel = self._on_cancel, []
         with ExitStack() as actions:
-            for action in reversed(self._on_cancel):
+            for action in reversed(acting):
                 actions.callback(action)
 
 

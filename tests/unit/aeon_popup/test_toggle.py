@@ -9,6 +9,8 @@ import pytest
 
 from aeon_popup.toggle import NoBusError, send_action
 
+SECONDS = 30.0
+
 
 def _refusal(words: str) -> bytes:
     """An error of D-Bus without header fields."""
@@ -32,9 +34,9 @@ def test_a_bus_that_refuses_the_connection_is_named(tmp_path: Path) -> None:
                 while bus.recv(4096):  # until the client leaves: a close with unread data would be a reset
                     pass
 
-        refusing = threading.Thread(target=refuse)
+        refusing = threading.Thread(target=refuse, daemon=True)
         refusing.start()
         expected = "^The session bus refused the connection: too many connections$"
         with pytest.raises(NoBusError, match=expected):
             send_action("show", {"DBUS_SESSION_BUS_ADDRESS": f"unix:path={tmp_path / 'bus'}"})
-        refusing.join()
+        refusing.join(SECONDS)

@@ -57,7 +57,7 @@ class BrokenLoop:
         raise ZeroDivisionError("a bug")
 
 
-async def test_a_bug_outside_the_tasks_of_a_run_ends_that_run(caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_bug_outside_the_tasks_of_a_run_does_not_leave_it(caplog: pytest.LogCaptureFixture) -> None:
     """An error that no task group of the run has caught does not leave the boundary; the log has it."""
     boundary = RunBoundary(journal=InMemoryJournal(), feed=HotFeed(), clock=ManualClock(), ids=NumberedIds())
     assert await boundary.execute(cast("RunLoop", BrokenLoop())) is None

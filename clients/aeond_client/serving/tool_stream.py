@@ -67,15 +67,17 @@ class ToolStream:
         self._thread = threading.Thread(target=self._serve, name="aeond-tools", daemon=True)
 
     def start(self) -> None:
-        """Returns once the daemon has registered the tools; raises its error if it does not."""
+        """Returns once the daemon has registered the tools; raises its error if it does not. After any error, Ctrl-C included, the stream
+        has stopped: the daemon must not wait for this client."""
         self._thread.start()
-        try:
+        with ExitStack() as unless_started:
+            unless_started.callback(self.stop)
             _wait_interruptibly(self._settled, math.inf)
-        finally:
-            if not self._settled.is_set():  # Ctrl-C: the daemon must not wait for this client
-                self.stop()
-        if not self._accepted:
-            raise self._failure or CallCancelledError("The daemon ended the stream.", reason="STREAM_ENDED")
+            if not self._accepted:
+                raise self._failure or CallCancelledError(
+                    "The daemon ended the stream.", reason="STREAM_ENDED"
+                )
+            unless_started.pop_all()
 
     def wait(self, seconds: float = math.inf) -> None:
         """Returns after this time or when the stream was stopped; raises the error that ended it."""

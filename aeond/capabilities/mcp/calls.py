@@ -46,16 +46,14 @@ class PendingCall:
 
     async def turn(self) -> ToolAnswer:
         """Returns the result, or the question that is asked first. Raises the error that the call ended with."""
-        while not self._ended and self._question is None:
+        while not self._ended:
+            if self._question is not None:
+                return self._question
             await self._news.wait()
             self._news = anyio.Event()
         if self._error is not None:
             raise self._error
-        return self._result if self._ended else self._question_asked()
-
-    def _question_asked(self) -> InputRequest:
-        assert self._question is not None
-        return self._question
+        return self._result
 
     async def ask(self, question: InputRequest) -> JsonValue:
         """Waits for the answer. The call is cut off if there is none in time."""

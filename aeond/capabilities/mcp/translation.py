@@ -47,8 +47,7 @@ def spec_of(
     )
     if description_digest(spec) not in accepted:
         return spec
-    effect = settings.effects.get(tool.name, Effect.UNDECLARED)
-    return replace(spec, effect=effect)
+    return replace(spec, effect=settings.effects.get(tool.name, Effect.UNDECLARED))
 
 
 def _bounded(schema: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -62,12 +61,10 @@ def _bounded(schema: Mapping[str, Any]) -> Mapping[str, Any]:
 def output_of(result: types.CallToolResult, spec: ToolSpec) -> ToolOutput[JsonValue]:
     """The value of a successful result, with its taint: structured content for a tool that declares its results, text
     for any other. Longer text is cut, because the call may have had an effect."""
-    if spec.output_schema is not TEXT_RESULT and spec.output_schema != TEXT_RESULT:
+    if spec.output_schema != TEXT_RESULT:
         return ToolOutput(result.structured_content, taint=(spec.source,))
     text = text_of(result.content)
-    most = (
-        spec.max_output_bytes // 8
-    )  # a character is at most so many bytes of JSON text, with room for the remark
+    most = spec.max_output_bytes // 8  # of JSON text a character is at most so many, with room for the remark
     if len(text) > most:
         text = f"{text[:most]}\n[cut off: {most} of {len(text)} characters]"
     return ToolOutput(text, taint=(spec.source,))

@@ -157,17 +157,14 @@ def open_tool(desktop: Desktop) -> FunctionTool:
         """Opens a file in the user's usual application."""
         desktop.require_user(context)
         path = (await meant(arguments, context)).name
-        if _has_user_manager(desktop) and desktop.has("systemd-run"):
+        manager = Path(desktop.environment.get("XDG_RUNTIME_DIR", "/nonexistent"), "systemd", "private")
+        if manager.exists() and desktop.has("systemd-run"):
             await desktop.run(*_SERVICE, OPENER, path.replace("$", "$$"))
         else:
             await desktop.run(OPENER, path)
         return ToolOutput(Done(done=path), (RecordedEffect("file.opened", path),))
 
     return open_on_desktop
-
-
-def _has_user_manager(desktop: Desktop) -> bool:
-    return Path(desktop.environment.get("XDG_RUNTIME_DIR", "/nonexistent"), "systemd", "private").exists()
 
 
 def _failed(program: str, why: str) -> ToolError:

@@ -24,6 +24,7 @@ from aeond.capabilities.tools.files.reading import shown_name
 from aeond.capabilities.tools.worker_threads import Stopped, WorkerThreads
 from aeond.domain.tools import MAX_EFFECTS, RecordedEffect, ToolContext
 from aeond.domain.undo import Change, ChangeKind, owner_of
+from aeond.domain.values import storable
 from aeond.errors import AeondError, ToolError
 from aeond.frozen import frozen
 from aeond.ports import Clock, TextSink
@@ -227,7 +228,7 @@ class Workshop:
                 if len(effects) < MAX_EFFECTS:
                     effects.append(RecordedEffect(kind, path, f"{state.size} bytes" if state else ""))
                 restorable = old is not None or (kind == CREATED and state is not None)
-                if recorded < MAX_RECORDED and _is_text(path):
+                if recorded < MAX_RECORDED and path == storable(path):  # the undo log has texts only
                     recorded += 1
                     await self._log.record(self._change(kind, path, old, state, before, context))
                 else:
@@ -286,11 +287,6 @@ def _not_renamed(why: str) -> ToolError:
         f"{why}: files that the program made may run code or hold keys, such as .envrc or .git; remove them by hand",
         reason="NAMES_NOT_RENAMED",
     )
-
-
-def _is_text(path: str) -> bool:
-    """Whether the bytes of the path are UTF-8: the undo log has texts only."""
-    return path == path.encode("utf-8", "replace").decode()
 
 
 def _named(paths: Sequence[str]) -> str:

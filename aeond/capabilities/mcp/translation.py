@@ -10,7 +10,7 @@ import mcp_types as types
 from aeond.capabilities.mcp.foreign_text import clean, clean_schema
 from aeond.capabilities.mcp.settings import ServerSettings
 from aeond.domain.tools import Effect, ToolOutput, ToolSpec, description_digest
-from aeond.domain.values import JsonObject, JsonValue, canonical_json
+from aeond.domain.values import JsonObject, JsonValue, canonical_json, storable
 from aeond.errors import ToolError
 
 MAX_NAME_CHARS: Final = 64
@@ -72,7 +72,7 @@ def output_of(result: types.CallToolResult, spec: ToolSpec) -> ToolOutput[JsonVa
 
 def text_of(content: Sequence[types.ContentBlock]) -> str:
     """The text of a result; other content is named in brackets."""
-    return "\n".join(map(_text, content)).encode("utf-8", "replace").decode()
+    return storable("\n".join(map(_text, content)))
 
 
 def _text(block: types.ContentBlock) -> str:

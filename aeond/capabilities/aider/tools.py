@@ -192,9 +192,8 @@ class Editor:
                     f"the proposal is for {proposal.workspace}: apply it there", reason="PROPOSAL_NOT_FOUND"
                 )
             unread = sorted({*proposal.taint} - {*context.taint})
-            if (
-                unread and context.origin is not Origin.DIRECT
-            ):  # this run would not be asked about it as the other was
+            # This run would not be asked about it as the other was.
+            if unread and context.origin is not Origin.DIRECT:
                 raise ToolError(
                     f"the proposal was made after {unread[0]:.100} had been read, which is not trusted: apply it in the"
                     f" conversation in which it was made, or with aeonctl call apply_changes proposal={arguments.proposal}",
@@ -209,10 +208,7 @@ class Editor:
 
         async def preview(arguments: ApplyArguments, context: ToolContext) -> CallPreview:
             proposal = await found(arguments, context)
-            diffs = []
-            for one in proposal.files:
-                content = await self._content(one, context)
-                diffs.append(file_diff(content, one))
+            diffs = [file_diff(await self._content(one, context), one) for one in proposal.files]
             return CallPreview(diff="".join(diffs), target=context.workspace)
 
         async def proposing(context: ToolContext, limit: int, _near: str) -> Sequence[str]:

@@ -1,6 +1,5 @@
 """llama.cpp as the program of a supervised engine."""
 
-import functools
 import os
 import sys
 from collections.abc import Mapping, Sequence
@@ -97,7 +96,7 @@ class LlamaProgram:
             slots=self._settings.slots,
             most=self._settings.batch,
             batch_seconds=self._settings.busy_seconds,
-            show=functools.partial(show_reading, show),
+            show=lambda done: show("reading ahead", done) if done < 1 else show("", 0.0),
         )
         return Resident(client, reading, guided=self._settings.library is None)
 
@@ -129,11 +128,6 @@ class LlamaEngine(EngineSupervisor[Resident]):
     ) -> None:
         host = LlamaProgram(prompts, clock, settings, program)
         super().__init__(catalogue, store, folder, clock, settings, host, start)
-
-
-def show_reading(show: ShowProgress, done: float) -> None:
-    """Shows the progress of a prompt that is read ahead."""
-    show("reading ahead" if done < 1 else "", done if done < 1 else 0.0)
 
 
 def _content_of(entry: CatalogueEntry) -> str:

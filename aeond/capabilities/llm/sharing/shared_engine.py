@@ -120,7 +120,7 @@ class SharedEngine(BackgroundTasks):
         return snapshot
 
     async def load(self, model: str) -> None:
-        name = model or await self._default()
+        name = model or next(one.name for one in await self._engine.list_models() if one.default)
         await self._check(name)
         self._failures.pop(name, None)
         self._chosen = name
@@ -233,9 +233,6 @@ class SharedEngine(BackgroundTasks):
         error, until = self._failures.get(name, (None, 0.0))
         if error is not None and self._clock.monotonic() < until:
             raise LLMError(error.message, reason=error.reason)
-
-    async def _default(self) -> str:
-        return next(model.name for model in await self._engine.list_models() if model.default)
 
     # ------------------------------------------------------------------ loading in the background
 

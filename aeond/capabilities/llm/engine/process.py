@@ -75,10 +75,6 @@ class EngineProcess:
         """How it ended, in words, once it has by whatever cause."""
         return describe_exit(await self._process.wait())
 
-    async def wait(self) -> int:
-        """Its exit code, once it has ended by whatever cause; negative for a signal."""
-        return await self._process.wait()
-
     async def keep_log(self) -> None:
         """Reads standard error until the program ends; keeps the last lines."""
         assert self._process.stderr is not None

@@ -100,9 +100,7 @@ def put(
 ) -> None:
     """Keeps a value, given as JSON text, and its source under the key. Without a source the table of sources is left
     alone: versions before 3 have none."""
-    entry_id = cursor.execute(
-        "SELECT entry_id FROM entries WHERE namespace = ? AND key = ?", (namespace, key)
-    ).get
+    entry_id = _entry_id(cursor, namespace, key)
     if entry_id is None:
         cursor.execute(
             "INSERT INTO entries (namespace, key, form, value) VALUES (?, ?, ?, ?)",
@@ -124,9 +122,7 @@ def put(
 
 def remove(cursor: apsw.Cursor, namespace: str, key: str) -> bool:
     """Whether there was such a key."""
-    entry_id = cursor.execute(
-        "SELECT entry_id FROM entries WHERE namespace = ? AND key = ?", (namespace, key)
-    ).get
+    entry_id = _entry_id(cursor, namespace, key)
     if entry_id is None:
         return False
     _drop_index(cursor, entry_id)
@@ -172,6 +168,12 @@ def index_text(key: str, value: JsonValue) -> str:
     """The words of a fact as they are indexed and asked for."""
     text = folded(plain_text(value, MAX_INDEXED_CHARS))  # folding can make it longer: ß becomes ss
     return " ".join(words_of(f"{key} {text}"[:MAX_INDEXED_CHARS]))
+
+
+def _entry_id(cursor: apsw.Cursor, namespace: str, key: str) -> int | None:
+    query = "SELECT entry_id FROM entries WHERE namespace = ? AND key = ?"
+    entry_id: int | None = cursor.execute(query, (namespace, key)).get
+    return entry_id
 
 
 def _drop_index(cursor: apsw.Cursor, entry_id: int) -> None:

@@ -206,7 +206,6 @@ async def lines_of(stream: ByteReceiveStream) -> AsyncIterator[str]:
 
 
 def describe_exit(code: int) -> str:
-    """An exit code in words."""
     if code >= 0:
         return f"exit code {code}"
     try:

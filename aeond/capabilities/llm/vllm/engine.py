@@ -230,5 +230,4 @@ class VllmEngine(EngineSupervisor[VllmResident]):
 
 
 def model_names(body: bytes) -> list[str]:
-    """The names of the models that a server lists."""
     return [str(model["id"]) for model in json.loads(body)["data"]]

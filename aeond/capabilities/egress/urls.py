@@ -34,7 +34,6 @@ class Url:
 
     @property
     def is_address(self) -> bool:
-        """Whether the host is an IP address."""
         return ":" in self.host or _NUMBER.fullmatch(self.host.rpartition(".")[2]) is not None
 
     @property

@@ -96,7 +96,6 @@ class Workshop:
 
     @property
     def profile(self) -> str:
-        """Names the sandbox and its layers."""
         return self._sandbox.profile
 
     async def change(

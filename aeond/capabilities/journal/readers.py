@@ -39,7 +39,6 @@ def read_run(cursor: apsw.Cursor, run_id: str) -> list[RunLine]:
 
 
 def read_open_questions(cursor: apsw.Cursor, run_id: str, state: RunState) -> OpenQuestions:
-    """The open questions of a run in this state."""
     if state not in MAY_BE_OPEN:
         return NONE_OPEN
     rows = cursor.execute(

@@ -41,7 +41,6 @@ class PendingCall:
         return bool(self.context.run_id) and self._question is None
 
     def makes(self, name: str, arguments: JsonObject) -> bool:
-        """Whether this is a call of the tool with these arguments."""
         return self.name == name and canonical_json(self.arguments) == canonical_json(arguments)
 
     async def turn(self) -> ToolAnswer:
@@ -66,7 +65,6 @@ class PendingCall:
         return None
 
     def answer(self, answer: JsonValue) -> None:
-        """Passes the answer to the question on."""
         self._question, self._answer = None, answer
         self._answered.set()
 

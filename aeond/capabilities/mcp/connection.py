@@ -167,5 +167,4 @@ def closed(error: BaseException) -> bool:
 
 
 def _variables(template: str) -> Sequence[str]:
-    """The variables of a URI template."""
     return [part.partition("}")[0].lstrip("+#./;?&") for part in template.split("{")[1:]]

@@ -200,7 +200,6 @@ class Server:
                 self._registered.append(spec.name)
 
     def withdraw(self) -> None:
-        """Removes the tools."""
         while self._registered:
             self._registry.remove(self._registered.pop())
 

@@ -61,7 +61,6 @@ class Wire:
         self.lost.set()
 
     async def why(self) -> str:
-        """Why the connection was lost."""
         return self._problem or await self._last_words()
 
 

@@ -81,12 +81,10 @@ def usage(cursor: apsw.Cursor) -> dict[str, int]:
 
 
 def usage_of(cursor: apsw.Cursor, namespace: str) -> int:
-    """The bytes that this namespace takes."""
     return cursor.execute("SELECT bytes FROM usage WHERE namespace = ?", (namespace,)).get or 0
 
 
 def namespace_of(uid: int) -> str:
-    """The namespace of a user's entries."""
     return str(uid)
 
 

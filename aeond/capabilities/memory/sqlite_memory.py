@@ -115,7 +115,6 @@ class SqliteMemory:
         await self._file.change(write)
 
     async def sources(self, keys: Sequence[str]) -> Mapping[str, FactSource]:
-        """See ports.Memory."""
         known = [check_key(key) for key in keys[:MAX_FOUND]]
         return await self._file.read(lambda cursor: sources_of(cursor, self._namespace, known))
 
@@ -164,7 +163,6 @@ class SqliteMemory:
         )
 
     async def recall(self, query: str, limit: int = 10, most_chars: int | None = None) -> Sequence[Fact]:
-        """See ports.Memory."""
         query = query[:MAX_QUERY_CHARS]
         most = max(1, min(limit, MAX_FOUND))
         shown = MAX_VALUE_BYTES if most_chars is None else most_chars

@@ -38,7 +38,6 @@ _outcome: Final = partial(run, kept_bytes=MAX_OUTPUT_BYTES, merged=True)
 
 
 def tested(argv: Sequence[str], folder: str, seconds: float) -> Mapping[str, Any]:
-    """Runs a test."""
     environment = {**USUAL, "HOME": os.environ["HOME"]}
     return _outcome(argv, folder=folder, environment=environment, seconds=seconds)
 

@@ -197,14 +197,10 @@ def _to_version_3(connection: apsw.Connection) -> None:
     connection.execute(_SOURCES)
 
 
-def _to_version_4(connection: apsw.Connection) -> None:
-    connection.execute(_USAGE)
-
-
 MEMORY = FileFormat(
     name="memory",
     application_id=0x61656D79,  # "aemy"
     version=4,
     schema=_TABLES + _SOURCES + _USAGE,
-    upgrades=(_to_version_2, _to_version_3, _to_version_4),
+    upgrades=(_to_version_2, _to_version_3, _USAGE),
 )

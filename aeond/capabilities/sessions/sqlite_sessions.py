@@ -36,25 +36,16 @@ _MESSAGES: Final = """
     CREATE INDEX messages_by_run ON messages (run_id);
 """
 
-
-def _add_questions(connection: apsw.Connection) -> None:
-    """Version 2: a run has more messages than its request and its answer."""
-    connection.execute("ALTER TABLE messages RENAME TO messages_1")
-    connection.execute(_MESSAGES)
-    connection.execute(
-        "INSERT INTO messages SELECT session_id, number, run_id, role, text, time, 0 FROM messages_1"
-    )
-    connection.execute("DROP TABLE messages_1")
-
-
+# Version 2: a run has more messages than its request and its answer.
+_ADD_QUESTIONS: Final = f"""
+    ALTER TABLE messages RENAME TO messages_1;
+    {_MESSAGES}
+    INSERT INTO messages SELECT session_id, number, run_id, role, text, time, 0 FROM messages_1;
+    DROP TABLE messages_1;
+"""  # noqa: S608 - our own names
+# Version 3: the sessions of one user are listed without reading those of others.
 _SESSIONS_BY_USER: Final = "CREATE INDEX sessions_by_user ON sessions (uid, place);"
-
-
-def _find_users(connection: apsw.Connection) -> None:
-    """Version 3: the sessions of one user are listed without reading those of others."""
-    connection.execute(_SESSIONS_BY_USER)
-
-
+# Version 4: the size of what each user keeps.
 _SESSION_BYTES: Final = "512 + octet_length({0}.title) + octet_length({0}.labels) + octet_length({0}.digest)"
 _MESSAGE_BYTES: Final = "128 + octet_length({0}.text)"
 _USER: Final = "(SELECT uid FROM sessions WHERE session_id = {0}.session_id)"
@@ -88,18 +79,12 @@ _USAGE: Final = f"""
     END;
 """  # noqa: S608 - our own names
 
-
-def _count_bytes(connection: apsw.Connection) -> None:
-    """Version 4: the size of what each user keeps."""
-    connection.execute(_USAGE)
-
-
 # `place` is Session.place: an index on it sorts lists, so the list of all sessions is never sorted.
 SESSIONS = FileFormat(
     name="sessions",
     application_id=0x61657365,  # "aese"
     version=4,
-    upgrades=(_add_questions, _find_users, _count_bytes),
+    upgrades=(_ADD_QUESTIONS, _SESSIONS_BY_USER, _USAGE),
     schema="""
     CREATE TABLE sessions (
         session_id TEXT NOT NULL PRIMARY KEY,

@@ -142,9 +142,8 @@ def cannot_load(causes: str, said: Mapping[str, Any]) -> LLMError:
 def progress_of(said: Mapping[str, Any]) -> tuple[str, float]:
     """The activity of a report, and how far it is, 0..1."""
     done = said.get("progress")
-    return str(said["activity"])[:80], min(max(float(done), 0.0), 1.0) if isinstance(
-        done, (int, float)
-    ) else 0.0
+    share = min(max(float(done), 0.0), 1.0) if isinstance(done, int | float) else 0.0
+    return str(said["activity"])[:80], share
 
 
 @contextlib.asynccontextmanager

@@ -63,11 +63,8 @@ class LoraAdapter:
 
 def room_for(adapters: Iterable[LoraAdapter]) -> int:
     """The rank to set room aside for, one that vLLM knows; 16 where none of the adapters can be read."""
-    ranks = [16]
-    for adapter in adapters:
-        if adapter.is_here:
-            ranks.append(adapter.rank())
-    return next(rank for rank in RANKS if rank >= max(ranks))
+    largest = max((adapter.rank() for adapter in adapters if adapter.is_here), default=16)
+    return next(rank for rank in RANKS if rank >= max(largest, 16))
 
 
 class SessionEngine(Engine, VllmSessions, Protocol):

@@ -105,7 +105,7 @@ class Workshop:
         changes are recorded also if the call is cancelled. ToolError as Sandbox.perform and `workspace_tree.seen`, and
         (reason NAMES_NOT_RENAMED) if protected names may be left."""
         if not context.workspace:
-            return await self.run(context, argvs, seconds, kept_bytes, Conditions(show=self._sink(context)))
+            return await self.run(context, argvs, seconds, kept_bytes, Conditions(show=self.sink(context)))
         async with (
             self._together.taking(context.uid),
             self._locks.setdefault(context.workspace, anyio.Lock()),
@@ -119,7 +119,7 @@ class Workshop:
             ran = Ran(())
             failure: AeondError | None = None
             try:
-                conditions = Conditions(before.writable(), self._sink(context))
+                conditions = Conditions(before.writable(), self.sink(context))
                 ran = await self.run(context, argvs, seconds, kept_bytes, conditions)
             except AeondError as error:
                 failure = error
@@ -181,7 +181,8 @@ class Workshop:
         )
         return await self._sandbox.perform(request, max_value_bytes, conditions)
 
-    def _sink(self, context: ToolContext) -> TextSink:
+    def sink(self, context: ToolContext) -> TextSink:
+        """Receives the live output of a call; outside of a run there is no watcher."""
         return self._show_text(context.run_id, context.step_id) if context.run_id else ignore_text
 
     def _seen(self, context: ToolContext, stopped: Stopped) -> Tree:

@@ -192,7 +192,7 @@ class VllmProgram(EngineProgram[VllmResident]):
 
     async def proves_alive(self, client: OpenAIClient) -> bool:
         """Whether it answers one token, ahead of all others; a long prompt is no hang."""
-        name = model_names(await client.get("/v1/models"))[0]
+        name = json.loads(await client.get("/v1/models"))["data"][0]["id"]
         asked = {"model": name, "prompt": "1", "max_tokens": 1, "priority": -1}
         return "choices" in await client.post("/v1/completions", asked)
 
@@ -224,7 +224,3 @@ class VllmEngine(EngineSupervisor[VllmResident]):
         super().__init__(
             catalogue, store, folder, clock, settings, VllmProgram(python, cache, settings), start
         )
-
-
-def model_names(body: bytes) -> list[str]:
-    return [str(model["id"]) for model in json.loads(body)["data"]]

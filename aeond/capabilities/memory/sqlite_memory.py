@@ -216,7 +216,10 @@ class SqliteMemory:
         model = embedder.name
         known, new = await self._file.read_then(
             lambda cursor: vectors_of(cursor, self._namespace, list(facts), model),
-            lambda stored: (_vectors_in(stored), _embedded_texts(facts, stored)),
+            lambda stored: (
+                {key: tuple(array("f", vector)) for key, vector in stored.items()},
+                _embedded_texts(facts, stored),
+            ),
         )
         try:
             vectors = list(await embedder.embed([query, *new.values()]))
@@ -268,10 +271,6 @@ class SqliteMemory:
             (most_chars + 1, self._namespace, prefix, after, *(() if end is None else (end,)), limit),
         )
         return _bounded(rows)
-
-
-def _vectors_in(stored: Mapping[str, bytes]) -> dict[str, Vector]:
-    return {key: tuple(array("f", vector)) for key, vector in stored.items()}
 
 
 def _embedded_texts(facts: Mapping[str, str], known: Container[str]) -> dict[str, str]:

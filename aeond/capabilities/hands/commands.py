@@ -3,6 +3,7 @@
 import shlex
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -143,10 +144,8 @@ def programs_like(name: str, limit: int) -> Sequence[str]:
     """Blocking. Programs of the system with a name like this one, the likeliest first."""
     names: set[str] = set()
     for folder in PROGRAM_FOLDERS:
-        try:
+        with suppress(OSError):
             names.update(program.name for program in Path(folder).iterdir())
-        except OSError:
-            continue
     return nearest(name, sorted(names), limit, least=_ALIKE)
 
 

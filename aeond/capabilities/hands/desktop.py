@@ -104,10 +104,8 @@ def find_desktop(
 
 
 def desktop_tools(desktop: Desktop) -> Sequence[FunctionTool]:
-    return [
-        *([notify_tool(desktop)] if desktop.has(NOTIFIER) else []),
-        *([open_tool(desktop)] if desktop.has(OPENER) else []),
-    ]
+    makers = {NOTIFIER: notify_tool, OPENER: open_tool}
+    return [make(desktop) for program, make in makers.items() if desktop.has(program)]
 
 
 def notify_tool(desktop: Desktop) -> FunctionTool:

@@ -37,16 +37,18 @@ class Changes:
         self.next = anyio.Event()
 
 
-async def first_of(*waits: Callable[[], Awaitable[object]]) -> None:
-    """Returns when the first of these returns; the others are cancelled."""
+async def first_of(*waits: Callable[[], Awaitable[T]]) -> T:
+    """Returns what the first of these returns; the others are cancelled."""
+    returned: list[T] = []
     async with anyio.create_task_group() as tasks:
 
-        async def end_with(wait: Callable[[], Awaitable[object]]) -> None:
-            await wait()
+        async def end_with(wait: Callable[[], Awaitable[T]]) -> None:
+            returned.append(await wait())
             tasks.cancel_scope.cancel()
 
         for wait in waits:
             tasks.start_soon(end_with, wait)
+    return returned[0]
 
 
 @contextmanager

@@ -41,7 +41,7 @@ _NO_ROOM = frozenset({apsw.SQLITE_FULL, apsw.SQLITE_IOERR_SHMSIZE})
 @frozen
 class FileFormat:
     """A file format. `name` starts its messages and, in capitals, their reasons; `schema` is the SQL that
-    creates an empty file of this `version` (from 1). `upgrades` holds one function for each version but the
+    creates an empty file of this `version` (from 1). `upgrades` holds SQL or a function for each version but the
     last: the first turns version 1 into version 2.
     """
 
@@ -49,7 +49,7 @@ class FileFormat:
     application_id: int
     version: int
     schema: str
-    upgrades: tuple[Callable[[apsw.Connection], None], ...] = ()
+    upgrades: tuple[str | Callable[[apsw.Connection], None], ...] = ()
 
     def refusal(self, word: str, message: str, *, retryable: bool = False) -> StoreError:
         """The error whose reason consists of this format's name and the word."""
@@ -189,7 +189,11 @@ def _make_safe(connection: apsw.Connection, path: Path, form: FileFormat) -> Non
 def _upgrade(connection: apsw.Connection, form: FileFormat) -> None:
     while (version := connection.pragma("user_version")) < form.version:
         with connection:
-            form.upgrades[version - 1](connection)
+            upgrade = form.upgrades[version - 1]
+            if isinstance(upgrade, str):
+                connection.execute(upgrade)
+            else:
+                upgrade(connection)
             connection.pragma("user_version", version + 1)
 
 

@@ -1,7 +1,7 @@
 """Reading connections to one of our SQLite files: no reader waits for a change, however long that takes."""
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TypeVar
 
@@ -16,6 +16,18 @@ CLOSE_SECONDS = 3.0  # several stores close one after the other within the time 
 
 T = TypeVar("T")
 Rows = TypeVar("Rows")
+
+
+def page_of(rows: Iterable[T], size_of: Callable[[T], int], most: int) -> list[T]:
+    """The rows up to the one with which their sizes reach `most`; no further one is read."""
+    page: list[T] = []
+    size = 0
+    for row in rows:
+        page.append(row)
+        size += size_of(row)
+        if size >= most:
+            break
+    return page
 
 
 class Readers:

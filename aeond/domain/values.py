@@ -51,6 +51,11 @@ def mapped(
     return value
 
 
+def storable(text: str) -> str:
+    """The text with a question mark for each lone surrogate, which no journal can store."""
+    return text.encode("utf-8", "replace").decode()
+
+
 def short_line(text: str, most: int) -> str:
     """The text on one line of at most so many characters; dots mark the cut."""
     line = " ".join(text.split())

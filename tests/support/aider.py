@@ -141,7 +141,6 @@ class Desk:
             FileChanges(workshop.files, self.hands.log, workshop.threads, ManualClock()),
             self.state,
             lambda grant: MeteredModel(self.llm, grant),
-            lambda _run_id, _step_id: self.hands.shown.append,
             300.0,
             self.terminals,
         )

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field, replace
 from anyio.lowlevel import cancel_shielded_checkpoint, checkpoint, checkpoint_if_cancelled
 
 from aeond.capabilities.sessions.rules import (
-    MAX_PAGE_SESSIONS,
     PAGE_BYTES,
     page_limit,
     session_busy,
@@ -67,9 +66,7 @@ class InMemorySessions:
             key=lambda session: session.place,
             reverse=True,
         )
-        return [session for session in found if not before or session.place < before][
-            : page_limit(limit, MAX_PAGE_SESSIONS)
-        ]
+        return [session for session in found if not before or session.place < before][: page_limit(limit)]
 
     async def delete(self, session_id: str) -> None:
         await checkpoint()

@@ -14,7 +14,7 @@ import mcp_types
 from anyio.lowlevel import checkpoint
 
 from aeond.capabilities.egress.gate import Gate, Streams
-from aeond.capabilities.egress.rules import EgressRules, search_rules
+from aeond.capabilities.egress.rules import EgressRules, server_rules
 from aeond.capabilities.hands.desktop import NOTIFIER, OPENER, Desktop
 from aeond.capabilities.hands.hand_set import hands
 from aeond.capabilities.hands.web.tool_set import web_tools
@@ -75,7 +75,7 @@ class NotedHands:
             lambda _run, _step: ignore_text,
         )
         gate = Gate(EgressRules.of(["*"], []), resolve=self._resolve, dial=self._dial)
-        search = Gate(search_rules(SEARCH), resolve=self._resolve, dial=self._dial)
+        search = Gate(server_rules(SEARCH, local=True), resolve=self._resolve, dial=self._dial)
         return [
             *hands(workshop, self._desktop(files, threads), ()),
             *web_tools(gate, search, SEARCH, workshop, ()),

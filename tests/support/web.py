@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from aeond.capabilities.egress.gate import Dial, Gate, Resolve
-from aeond.capabilities.egress.rules import EgressRules, search_rules
+from aeond.capabilities.egress.rules import EgressRules, server_rules
 from aeond.capabilities.hands.web.tool_set import web_tools
 from aeond.capabilities.tools.function_tool import FunctionTool
 from tests.support.hands import Hands
@@ -25,6 +25,6 @@ class Web(Hands):
         super().__init__(folder)
         gate = Gate(EgressRules.of(hosts, [address]), resolve=resolve, dial=dial)
         endpoint = f"http://{address}/search"
-        search = Gate(search_rules(endpoint), resolve=resolve, dial=dial)
+        search = Gate(server_rules(endpoint, local=True), resolve=resolve, dial=dial)
         self.web_tools: Sequence[FunctionTool] = web_tools(gate, search, endpoint, self.workshop, ())
         self.invoker = invoker_of(*self.web_tools)

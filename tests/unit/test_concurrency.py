@@ -59,7 +59,7 @@ async def test_a_change_wakes_all_who_wait_and_none_who_wait_later() -> None:
 
 
 async def test_the_first_of_several_waits_ends_all_of_them() -> None:
-    """The call returns with the first of its waits, and none of the others goes on."""
+    """The call returns with what the first of its waits returns, and none of the others goes on."""
     ended: list[str] = []
     event = anyio.Event()
 
@@ -75,6 +75,12 @@ async def test_the_first_of_several_waits_ends_all_of_them() -> None:
         assert not ended
         event.set()
     assert ended == ["forever"]
+
+    async def answer() -> str:
+        await anyio.lowlevel.checkpoint()
+        return "answer"
+
+    assert await first_of(forever, answer) == "answer"
 
 
 async def test_a_connection_boundary_logs_errors_and_passes_cancellation_through(

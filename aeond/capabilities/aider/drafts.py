@@ -69,7 +69,6 @@ def drafted(
     found: Sequence[FileProposal],
     result: Mapping[str, Any],
 ) -> Proposal:
-    """The proposal of a call."""
     return Proposal(
         uid=context.uid,
         workspace=str(context.workspace),

@@ -102,8 +102,8 @@ class Proposals:
         return mine[:limit]
 
     def _newest(self) -> list[Path]:
-        places = [(place.stat().st_mtime_ns, place) for place in self._folder.glob("*.json")]
-        return [place for _, place in sorted(places, reverse=True)]
+        places = self._folder.glob("*.json")
+        return sorted(places, key=lambda place: (place.stat().st_mtime_ns, place), reverse=True)
 
     def _read(self, place: Path) -> Proposal | None:
         try:

@@ -28,7 +28,6 @@ _PYTEST: Final = ("python3", "-m", "pytest", "-q")
 
 
 def is_code(name: str) -> bool:
-    """Whether a file is source code."""
     return any(fnmatchcase(name, pattern) for pattern in SOURCE_CODE)
 
 

@@ -38,7 +38,7 @@ from aeond.domain.runs.reservations import ASKING_TOOL_STEP
 from aeond.domain.tools import Effect, RecordedEffect, ToolContext, ToolOutput
 from aeond.errors import ToolError
 from aeond.frozen import frozen
-from aeond.ports import LLMAdapter, TextSink
+from aeond.ports import LLMAdapter
 from aeond.ports.serving import Terminals
 
 APPLY_SECONDS: Final = 120.0
@@ -90,7 +90,6 @@ class Editor:
     changes: FileChanges
     folder: Path
     metered: Callable[[Grant], LLMAdapter]
-    show_text: Callable[[str, str], TextSink]
     seconds: float
     terminals: Terminals
 
@@ -144,7 +143,6 @@ class Editor:
 
     async def _made(self, arguments: AiderArguments, context: ToolContext) -> Proposal:
         grant = context.grant or Grant(ASKING_TOOL_STEP)
-        show = self.show_text(context.run_id, context.step_id) if context.run_id else _ignore
         threads = self.workshop.threads
         copies, hidden = self.folder / "copies", self.workbench.hidden
         async with private_copy(self.workshop, copies, hidden, context) as copy:
@@ -153,7 +151,7 @@ class Editor:
             if not test and await self._usual_program(context):  # else the policy was asked about none
                 test = usual_test(copy.before)
             order = Order(copy.folder, arguments.task, files, test, self.seconds, not arguments.test)
-            done, relay = await self.workbench.work(order, self.metered(grant), show)
+            done, relay = await self.workbench.work(order, self.metered(grant), self.workshop.sink(context))
             refusals = relay.refusals
             found, left_out = await threads.run(lambda _stopped: copy.changes(done.changed))
             note = notes_of(left_out, refusals, stopped=done.aider.stopped)
@@ -192,9 +190,8 @@ class Editor:
                     f"the proposal is for {proposal.workspace}: apply it there", reason="PROPOSAL_NOT_FOUND"
                 )
             unread = sorted({*proposal.taint} - {*context.taint})
-            if (
-                unread and context.origin is not Origin.DIRECT
-            ):  # this run would not be asked about it as the other was
+            # This run would not be asked about it as the other was.
+            if unread and context.origin is not Origin.DIRECT:
                 raise ToolError(
                     f"the proposal was made after {unread[0]:.100} had been read, which is not trusted: apply it in the"
                     f" conversation in which it was made, or with aeonctl call apply_changes proposal={arguments.proposal}",
@@ -209,10 +206,7 @@ class Editor:
 
         async def preview(arguments: ApplyArguments, context: ToolContext) -> CallPreview:
             proposal = await found(arguments, context)
-            diffs = []
-            for one in proposal.files:
-                content = await self._content(one, context)
-                diffs.append(file_diff(content, one))
+            diffs = [file_diff(await self._content(one, context), one) for one in proposal.files]
             return CallPreview(diff="".join(diffs), target=context.workspace)
 
         async def proposing(context: ToolContext, limit: int, _near: str) -> Sequence[str]:
@@ -297,7 +291,3 @@ def _nothing(done: Done, refusals: Sequence[str], note: str) -> ToolError:
     if refusals:
         return ToolError(f"the model refused to answer ({refusals[-1]}): {said}", reason=refusals[-1])
     return ToolError(f"Aider changed nothing: {said or 'it printed nothing'}", reason="NOTHING_CHANGED")
-
-
-def _ignore(_text: str) -> None:
-    """Outside of a run there is no watcher."""

@@ -175,7 +175,6 @@ class _UnfitError(Exception):
 
 @contextmanager
 def worktree(parent: Path, parcel: bytes) -> Iterator[Worktree]:
-    """A copy while the context is open."""
     parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     with TemporaryDirectory(prefix="work-", dir=parent, ignore_cleanup_errors=True) as name:
         unpack(parcel, Path(name))

@@ -7,18 +7,8 @@ from typing import Final
 _WEB: Final = frozenset(
     {
         *("utf-8", "utf-16", "utf-16-le", "utf-16-be", "ascii", "koi8-r", "koi8-u", "mac-roman", "tis-620"),
-        *(
-            "gbk",
-            "gb2312",
-            "gb18030",
-            "big5",
-            "euc_jp",
-            "euc_kr",
-            "shift_jis",
-            "iso2022_jp",
-            "cp866",
-            "cp874",
-        ),
+        *("gbk", "gb2312", "gb18030", "big5", "euc_jp", "euc_kr", "shift_jis", "iso2022_jp"),
+        *("cp866", "cp874"),
         *(f"iso8859-{part}" for part in (*range(1, 12), *range(13, 17))),
         *(f"cp{page}" for page in range(1250, 1259)),
     }

@@ -5,6 +5,7 @@ import socket
 import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
+from functools import cache
 from typing import Final
 
 import anyio
@@ -47,8 +48,7 @@ class Gate:
         self.rules = rules
         self._resolve = resolve or SystemResolver().addresses
         self._dial = dial or connect_to
-        self._trust = trust
-        self._context: ssl.SSLContext | None = None
+        self._context = cache(trust)  # made for the first request over TLS
 
     def require_allowed(self, url: Url) -> None:
         """ToolError (reason HOST_NOT_ALLOWED) unless the rules allow the host. Resolves nothing."""
@@ -93,17 +93,12 @@ class Gate:
         CONNECTION_FAILED, CERTIFICATE_INVALID). The connection is gone after the block. A server that was connected to and
         did not prove its name is recorded; a request over the connection is for the caller to record."""
         addresses = await self.checked_addresses(url)
-        context = self._tls() if url.scheme == "https" else None
+        context = self._context() if url.scheme == "https" else None
         streams, address = await self._first(url, addresses, context, record)
         try:
             yield streams, address
         finally:
             streams[1].transport.abort()
-
-    def _tls(self) -> ssl.SSLContext:
-        if self._context is None:
-            self._context = self._trust()
-        return self._context
 
     async def _first(
         self, url: Url, addresses: Sequence[str], context: ssl.SSLContext | None, record: Record

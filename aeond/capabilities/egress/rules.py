@@ -74,12 +74,6 @@ class EgressRules:
         return self.is_local(url) or any(pattern.matches(url) for pattern in self.hosts)
 
 
-def search_rules(endpoint: str) -> EgressRules:
-    """The rules for searches: the owner named this server, wherever it is, and it alone. ToolError (reason
-    URL_INVALID)."""
-    return server_rules(endpoint, local=True)
-
-
 def server_rules(address: str, *, local: bool) -> EgressRules:
     """The rules for one server that the owner named: it alone, and if it is `local` also with addresses of this machine or
     its network. ToolError (reason URL_INVALID)."""

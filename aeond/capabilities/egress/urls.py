@@ -17,9 +17,8 @@ PORTS: Final = {"http": 80, "https": 443}
 _URL: Final = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*)://(?P<authority>[^/?#]*)(?P<rest>.*)")
 _AUTHORITY: Final = re.compile(r"(?P<host>\[[0-9A-Fa-f:.]+\]|[^:\[\]]+)(?::(?P<port>[0-9]{1,5}))?")
 _LABEL: Final = re.compile(r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?")
-_NUMBER: Final = re.compile(
-    r"[0-9]+|0x[0-9a-f]*"
-)  # browsers and C libraries read such a last label as an IPv4 address
+# Browsers and C libraries read such a last label as an IPv4 address.
+_NUMBER: Final = re.compile(r"[0-9]+|0x[0-9a-f]*")
 _KEPT: Final = "!$&'()*+,;=:@/?%-._~[]|^{}"
 
 
@@ -35,7 +34,6 @@ class Url:
 
     @property
     def is_address(self) -> bool:
-        """Whether the host is an IP address."""
         return ":" in self.host or _NUMBER.fullmatch(self.host.rpartition(".")[2]) is not None
 
     @property
@@ -58,23 +56,20 @@ def named(host: str, port: int | None) -> str:
     return shown if port is None else f"{shown}:{port}"
 
 
-def parse_url(text: str, field: str = "url") -> Url:
+def parse_url(text: str) -> Url:
     """The address. ToolError (reason URL_INVALID) for anything but http and https with a host, and for every form
     that another parser could read differently: user names, backslashes, blanks, control characters, IPv4 addresses in
     other notations than four decimal numbers."""
 
     def refused(why: str) -> ToolError:
-        return ToolError(f"the address {text!r:.200} {why}", reason="URL_INVALID", field=field)
+        return ToolError(f"the address {text!r:.200} {why}", reason="URL_INVALID", field="url")
 
     if len(text) > MAX_URL_CHARS:
         raise refused(f"is longer than {MAX_URL_CHARS} characters")
     if any(not character.isprintable() or character in ' \\"<>`' for character in text):
         raise refused("contains a blank, a backslash, a quote or a control character")
     parts = _URL.fullmatch(text)
-    if parts is None:
-        raise refused("must begin with http:// or https://")
-    scheme = parts["scheme"].lower()
-    if scheme not in PORTS:
+    if parts is None or (scheme := parts["scheme"].lower()) not in PORTS:
         raise refused("must begin with http:// or https://")
     if "@" in parts["authority"]:
         raise refused("contains a user name or a password")

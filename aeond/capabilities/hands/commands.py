@@ -3,12 +3,13 @@
 import shlex
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Final
 
 from pydantic import BaseModel, Field
 
-from aeond.capabilities.hands.workshop import GRACE_SECONDS, SETTLE_SECONDS, Program, Ran, Workshop
+from aeond.capabilities.hands.workshop import GRACE_SECONDS, SETTLE_SECONDS, Ran, Workshop
 from aeond.capabilities.tools.function_tool import FunctionTool, tool
 from aeond.domain.names import nearest
 from aeond.domain.plans.approvals import CallPreview
@@ -143,16 +144,14 @@ def programs_like(name: str, limit: int) -> Sequence[str]:
     """Blocking. Programs of the system with a name like this one, the likeliest first."""
     names: set[str] = set()
     for folder in PROGRAM_FOLDERS:
-        try:
+        with suppress(OSError):
             names.update(program.name for program in Path(folder).iterdir())
-        except OSError:
-            continue
     return nearest(name, sorted(names), limit, least=_ALIKE)
 
 
 def command_output(command: str, ran: Ran, seconds: float) -> ToolOutput[CommandResult]:
     last = ran.programs[-1]
-    notes = [_ending(last, seconds), *ran.notes]
+    notes = [f"stopped after {seconds:g} s" if last.stopped else "", *ran.notes]
     run = RecordedEffect("command.run", command, f"exit code {last.exit_code}, {last.seconds:.1f} s")
     result = CommandResult(
         exit_code=last.exit_code,
@@ -160,7 +159,3 @@ def command_output(command: str, ran: Ran, seconds: float) -> ToolOutput[Command
         output=last.output or last.errors,
     )
     return ToolOutput(result, (run, *ran.effects))
-
-
-def _ending(program: Program, seconds: float) -> str:
-    return f"stopped after {seconds:g} s" if program.stopped else ""

@@ -104,10 +104,8 @@ def find_desktop(
 
 
 def desktop_tools(desktop: Desktop) -> Sequence[FunctionTool]:
-    return [
-        *([notify_tool(desktop)] if desktop.has(NOTIFIER) else []),
-        *([open_tool(desktop)] if desktop.has(OPENER) else []),
-    ]
+    makers = {NOTIFIER: notify_tool, OPENER: open_tool}
+    return [make(desktop) for program, make in makers.items() if desktop.has(program)]
 
 
 def notify_tool(desktop: Desktop) -> FunctionTool:
@@ -157,17 +155,14 @@ def open_tool(desktop: Desktop) -> FunctionTool:
         """Opens a file in the user's usual application."""
         desktop.require_user(context)
         path = (await meant(arguments, context)).name
-        if _has_user_manager(desktop) and desktop.has("systemd-run"):
+        manager = Path(desktop.environment.get("XDG_RUNTIME_DIR", "/nonexistent"), "systemd", "private")
+        if manager.exists() and desktop.has("systemd-run"):
             await desktop.run(*_SERVICE, OPENER, path.replace("$", "$$"))
         else:
             await desktop.run(OPENER, path)
         return ToolOutput(Done(done=path), (RecordedEffect("file.opened", path),))
 
     return open_on_desktop
-
-
-def _has_user_manager(desktop: Desktop) -> bool:
-    return Path(desktop.environment.get("XDG_RUNTIME_DIR", "/nonexistent"), "systemd", "private").exists()
 
 
 def _failed(program: str, why: str) -> ToolError:

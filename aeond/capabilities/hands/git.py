@@ -70,6 +70,7 @@ _FILTERS: Final = """\
 git ls-files -z --modified --others --exclude-standard > "$TMPDIR/names" || exit
 exec git check-attr -z --stdin filter < "$TMPDIR/names"
 """
+_LIST_KEYS: Final = ("git", "config", "--list", "--name-only", "-z")
 _FIXED: Final = ("config", "config.worktree", "hooks", "info", "modules", "worktrees")
 
 
@@ -207,24 +208,17 @@ async def _read(_arguments: BaseModel, context: ToolContext) -> tuple[Target, ..
 
 
 async def _commit_settings(workshop: Workshop, context: ToolContext) -> Mapping[str, str]:
-    """The settings for a commit: no filters, and a name if the repository has none. ToolError (reason
-    MERGE_UNRESOLVED)."""
-    config = ["git", "config", "--list", "--name-only", "-z"]
+    """The settings for a commit: a name if the repository has none. ToolError (reason MERGE_UNRESOLVED)."""
     conflicts = ["git", "ls-files", "-z", "--unmerged"]
-    listed, unmerged = await _listings(workshop, context, [config, conflicts])
+    listed, unmerged = await _listings(workshop, context, [_LIST_KEYS, conflicts])
     if found := _entries(unmerged):
         name = found[0].partition("\t")[2]
         raise ToolError(
             f"a merge left a conflict in {name!r:.200}: let the user resolve it and run git add",
             reason="MERGE_UNRESOLVED",
         )
-    keys = frozenset(_entries(listed))
-    settings = {
-        key: "false" if key.endswith(".required") else "" for key in keys if key.startswith("filter.")
-    }
-    if not {"user.name", "user.email"} <= keys:
-        settings |= {"user.name": "aeond", "user.email": "aeond@localhost"}
-    return settings
+    named = {"user.name", "user.email"} <= {*_entries(listed)}
+    return {} if named else {"user.name": "aeond", "user.email": "aeond@localhost"}
 
 
 def _require_unfiltered(filters: Program) -> None:
@@ -335,10 +329,9 @@ def _environment(settings: Mapping[str, str]) -> Mapping[str, str]:
 async def _filters_off(workshop: Workshop, context: ToolContext) -> Mapping[str, str]:
     """Settings that switch off the filters of the repository's configuration: comparing files runs them as well. ToolError
     (reason GIT_FILTERED) for one whose name cannot be passed on, and as `_entries`."""
-    listing = ["git", "config", "--list", "--name-only", "-z"]
     ran = await workshop.run(
         context,
-        [listing],
+        [_LIST_KEYS],
         GIT_SECONDS,
         MAX_LISTING_BYTES,
         READ_ONLY,

@@ -19,15 +19,10 @@ def hands(
     none reaches it."""
     tools: list[FunctionTool] = []
     if workshop is not None:
-        tools += _sandboxed(workshop)
+        tools += [run_command_tool(workshop), run_python_tool(workshop), read_document_tool(workshop)]
+        tools += git_tools(workshop) if shutil.which("git") else []
+        for tool in tools:
+            tool.tool_code = ToolCode(sandbox=workshop.profile)
     if desktop is not None:
         tools += desktop_tools(desktop)
     return [tool.offering(tool.spec.name in offered) for tool in tools]
-
-
-def _sandboxed(workshop: Workshop) -> Sequence[FunctionTool]:
-    tools = [run_command_tool(workshop), run_python_tool(workshop), read_document_tool(workshop)]
-    tools += git_tools(workshop) if shutil.which("git") else []
-    for tool in tools:
-        tool.tool_code = ToolCode(sandbox=workshop.profile)
-    return tools

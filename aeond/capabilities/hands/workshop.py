@@ -24,6 +24,7 @@ from aeond.capabilities.tools.files.reading import shown_name
 from aeond.capabilities.tools.worker_threads import Stopped, WorkerThreads
 from aeond.domain.tools import MAX_EFFECTS, RecordedEffect, ToolContext
 from aeond.domain.undo import Change, ChangeKind, owner_of
+from aeond.domain.values import storable
 from aeond.errors import AeondError, ToolError
 from aeond.frozen import frozen
 from aeond.ports import Clock, TextSink
@@ -95,7 +96,6 @@ class Workshop:
 
     @property
     def profile(self) -> str:
-        """Names the sandbox and its layers."""
         return self._sandbox.profile
 
     async def change(
@@ -105,7 +105,7 @@ class Workshop:
         changes are recorded also if the call is cancelled. ToolError as Sandbox.perform and `workspace_tree.seen`, and
         (reason NAMES_NOT_RENAMED) if protected names may be left."""
         if not context.workspace:
-            return await self.run(context, argvs, seconds, kept_bytes, Conditions(show=self._sink(context)))
+            return await self.run(context, argvs, seconds, kept_bytes, Conditions(show=self.sink(context)))
         async with (
             self._together.taking(context.uid),
             self._locks.setdefault(context.workspace, anyio.Lock()),
@@ -119,7 +119,7 @@ class Workshop:
             ran = Ran(())
             failure: AeondError | None = None
             try:
-                conditions = Conditions(before.writable(), self._sink(context))
+                conditions = Conditions(before.writable(), self.sink(context))
                 ran = await self.run(context, argvs, seconds, kept_bytes, conditions)
             except AeondError as error:
                 failure = error
@@ -181,7 +181,8 @@ class Workshop:
         )
         return await self._sandbox.perform(request, max_value_bytes, conditions)
 
-    def _sink(self, context: ToolContext) -> TextSink:
+    def sink(self, context: ToolContext) -> TextSink:
+        """Receives the live output of a call; outside of a run there is no watcher."""
         return self._show_text(context.run_id, context.step_id) if context.run_id else ignore_text
 
     def _seen(self, context: ToolContext, stopped: Stopped) -> Tree:
@@ -227,7 +228,7 @@ class Workshop:
                 if len(effects) < MAX_EFFECTS:
                     effects.append(RecordedEffect(kind, path, f"{state.size} bytes" if state else ""))
                 restorable = old is not None or (kind == CREATED and state is not None)
-                if recorded < MAX_RECORDED and _is_text(path):
+                if recorded < MAX_RECORDED and path == storable(path):  # the undo log has texts only
                     recorded += 1
                     await self._log.record(self._change(kind, path, old, state, before, context))
                 else:
@@ -286,11 +287,6 @@ def _not_renamed(why: str) -> ToolError:
         f"{why}: files that the program made may run code or hold keys, such as .envrc or .git; remove them by hand",
         reason="NAMES_NOT_RENAMED",
     )
-
-
-def _is_text(path: str) -> bool:
-    """Whether the bytes of the path are UTF-8: the undo log has texts only."""
-    return path == path.encode("utf-8", "replace").decode()
 
 
 def _named(paths: Sequence[str]) -> str:

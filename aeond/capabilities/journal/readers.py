@@ -6,13 +6,8 @@ import apsw
 
 from aeond.capabilities.journal.encoding import StoredEvent, decode
 from aeond.capabilities.journal.projection import PAGE_BYTES, RunLine
-from aeond.domain.plans.open_questions import (
-    MAY_BE_OPEN,
-    NONE_OPEN,
-    TELLING,
-    OpenQuestions,
-    open_after,
-)
+from aeond.capabilities.sqlite_readers import page_of
+from aeond.domain.plans.open_questions import MAY_BE_OPEN, NONE_OPEN, TELLING, OpenQuestions, open_after
 from aeond.domain.runs.run import RunState
 from aeond.ports.journal import RunFilter
 
@@ -31,17 +26,11 @@ _RUN_COLUMNS = ", ".join([*RunLine._fields[:-1], _PARENT])
 
 def read_page(cursor: apsw.Cursor, run_id: str, after_seq: int, limit: int) -> list[StoredEvent]:
     """Events after `after_seq`: at most `limit`, and none after PAGE_BYTES are read."""
-    page: list[StoredEvent] = []
-    size = 0
-    for row in cursor.execute(
+    rows = cursor.execute(
         f"SELECT {_EVENT_COLUMNS} FROM events WHERE run_id = ? AND seq > ? ORDER BY seq LIMIT ?",  # noqa: S608 - our own column names
         (run_id, after_seq, limit),
-    ):
-        page.append(StoredEvent._make(row))
-        size += len(page[-1].body)
-        if size >= PAGE_BYTES:
-            break
-    return page
+    )
+    return page_of(map(StoredEvent._make, rows), lambda stored: len(stored.body), PAGE_BYTES)
 
 
 def read_run(cursor: apsw.Cursor, run_id: str) -> list[RunLine]:
@@ -50,7 +39,6 @@ def read_run(cursor: apsw.Cursor, run_id: str) -> list[RunLine]:
 
 
 def read_open_questions(cursor: apsw.Cursor, run_id: str, state: RunState) -> OpenQuestions:
-    """The open questions of a run in this state."""
     if state not in MAY_BE_OPEN:
         return NONE_OPEN
     rows = cursor.execute(
@@ -63,28 +51,21 @@ def read_open_questions(cursor: apsw.Cursor, run_id: str, state: RunState) -> Op
 
 def read_runs(cursor: apsw.Cursor, wanted: RunFilter) -> list[RunLine]:
     """Runs, newest first."""
-    where: list[str] = ["1"]
-    values: list[str | int] = []
-    if wanted.uid is not None:
-        where.append("uid = ?")
-        values.append(wanted.uid)
-    if wanted.before:
-        where.append("run_id < ?")
-        values.append(wanted.before)
-    if wanted.session_id:
-        where.append("session_id = ? AND session_id <> ''")
-        values.append(wanted.session_id)
-    if wanted.parent_run_id:
-        where.append(_STARTED_BY)
-        values.append(wanted.parent_run_id)
+    conditions = {
+        "uid = ?": wanted.uid,
+        "run_id < ?": wanted.before or None,
+        "session_id = ? AND session_id <> ''": wanted.session_id or None,
+        _STARTED_BY: wanted.parent_run_id or None,
+    }
+    given = {condition: value for condition, value in conditions.items() if value is not None}
+    where, values = " AND ".join(["1", *given]), [*given.values()]
     if not wanted.states and wanted.uid is None:
-        return _lines(cursor, " AND ".join(where), values, wanted.limit)
+        return _lines(cursor, where, values, wanted.limit)
     # In the indexes each state's runs are sorted: neither all runs nor all runs of a user are ever sorted.
-    where.append("state = ?")
     lines = [
         line
         for state in wanted.states or RunState
-        for line in _lines(cursor, " AND ".join(where), [*values, state], wanted.limit)
+        for line in _lines(cursor, f"{where} AND state = ?", [*values, state], wanted.limit)
     ]
     return sorted(lines, key=lambda line: line.run_id, reverse=True)[: wanted.limit]
 

@@ -16,16 +16,11 @@ from aeond.capabilities.sqlite_file import FileFormat
 
 _RUNS_BY_USER: Final = "CREATE INDEX runs_by_user ON runs (uid, state);"
 
-
 # What a row takes besides its text: keys, numbers and indexes.
 EVENT_BYTES: Final = 128
 RUN_BYTES: Final = 512
 
 _STORED_BYTES: Final = "ALTER TABLE runs ADD COLUMN bytes INTEGER NOT NULL DEFAULT 0;"
-
-
-def _find_users(connection: apsw.Connection) -> None:
-    connection.execute(_RUNS_BY_USER)
 
 
 def _count_bytes(connection: apsw.Connection) -> None:
@@ -87,6 +82,6 @@ JOURNAL = FileFormat(
     name="journal",
     application_id=0x61656A6C,  # "aejl"
     version=3,
-    upgrades=(_find_users, _count_bytes),
+    upgrades=(_RUNS_BY_USER, _count_bytes),
     schema=_TABLES + _RUNS_BY_USER + _STORED_BYTES,
 )

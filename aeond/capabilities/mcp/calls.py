@@ -41,21 +41,18 @@ class PendingCall:
         return bool(self.context.run_id) and self._question is None
 
     def makes(self, name: str, arguments: JsonObject) -> bool:
-        """Whether this is a call of the tool with these arguments."""
         return self.name == name and canonical_json(self.arguments) == canonical_json(arguments)
 
     async def turn(self) -> ToolAnswer:
         """Returns the result, or the question that is asked first. Raises the error that the call ended with."""
-        while not self._ended and self._question is None:
+        while not self._ended:
+            if self._question is not None:
+                return self._question
             await self._news.wait()
             self._news = anyio.Event()
         if self._error is not None:
             raise self._error
-        return self._result if self._ended else self._question_asked()
-
-    def _question_asked(self) -> InputRequest:
-        assert self._question is not None
-        return self._question
+        return self._result
 
     async def ask(self, question: InputRequest) -> JsonValue:
         """Waits for the answer. The call is cut off if there is none in time."""
@@ -68,7 +65,6 @@ class PendingCall:
         return None
 
     def answer(self, answer: JsonValue) -> None:
-        """Passes the answer to the question on."""
         self._question, self._answer = None, answer
         self._answered.set()
 

@@ -1,8 +1,8 @@
 """One connection to an MCP server: its tools, calls and completions, by the official SDK."""
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
-from typing import Any, Final, Self
+from typing import Final, Self
 
 import anyio
 import mcp_types as types
@@ -167,10 +167,4 @@ def closed(error: BaseException) -> bool:
 
 
 def _variables(template: str) -> Sequence[str]:
-    """The variables of a URI template."""
     return [part.partition("}")[0].lstrip("+#./;?&") for part in template.split("{")[1:]]
-
-
-def completable(arguments: Mapping[str, Any]) -> Sequence[tuple[str, str]]:
-    """The arguments whose values a server may complete, with their text."""
-    return [(name, str(value)) for name, value in arguments.items() if isinstance(value, str | int)]

@@ -17,7 +17,7 @@ from mcp.shared.exceptions import MCPError
 from pydantic import ValidationError
 
 from aeond.capabilities.mcp.calls import PendingCall, cut
-from aeond.capabilities.mcp.connection import Connection, closed, completable
+from aeond.capabilities.mcp.connection import Connection, closed
 from aeond.capabilities.mcp.foreign_text import clean
 from aeond.capabilities.mcp.forms import question_of, result_of
 from aeond.capabilities.mcp.settings import ServerSettings
@@ -200,7 +200,6 @@ class Server:
                 self._registered.append(spec.name)
 
     def withdraw(self) -> None:
-        """Removes the tools."""
         while self._registered:
             self._registry.remove(self._registered.pop())
 
@@ -237,7 +236,8 @@ class Server:
     async def _failure(
         self, connection: Connection, tool: McpTool, call: PendingCall, result: types.CallToolResult
     ) -> ToolError:
-        for name, text in completable(call.arguments):
+        texts = {name: str(value) for name, value in call.arguments.items() if isinstance(value, str | int)}
+        for name, text in texts.items():
             values = await connection.completed(name, text)
             if values and text not in values:
                 return failure_of(result, call.name, name, values)

@@ -10,7 +10,7 @@ import mcp_types as types
 from aeond.capabilities.mcp.foreign_text import clean, clean_schema
 from aeond.capabilities.mcp.settings import ServerSettings
 from aeond.domain.tools import Effect, ToolOutput, ToolSpec, description_digest
-from aeond.domain.values import JsonObject, JsonValue, canonical_json
+from aeond.domain.values import JsonObject, JsonValue, canonical_json, storable
 from aeond.errors import ToolError
 
 MAX_NAME_CHARS: Final = 64
@@ -47,8 +47,7 @@ def spec_of(
     )
     if description_digest(spec) not in accepted:
         return spec
-    effect = settings.effects.get(tool.name, Effect.UNDECLARED)
-    return replace(spec, effect=effect)
+    return replace(spec, effect=settings.effects.get(tool.name, Effect.UNDECLARED))
 
 
 def _bounded(schema: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -62,12 +61,10 @@ def _bounded(schema: Mapping[str, Any]) -> Mapping[str, Any]:
 def output_of(result: types.CallToolResult, spec: ToolSpec) -> ToolOutput[JsonValue]:
     """The value of a successful result, with its taint: structured content for a tool that declares its results, text
     for any other. Longer text is cut, because the call may have had an effect."""
-    if spec.output_schema is not TEXT_RESULT and spec.output_schema != TEXT_RESULT:
+    if spec.output_schema != TEXT_RESULT:
         return ToolOutput(result.structured_content, taint=(spec.source,))
     text = text_of(result.content)
-    most = (
-        spec.max_output_bytes // 8
-    )  # a character is at most so many bytes of JSON text, with room for the remark
+    most = spec.max_output_bytes // 8  # of JSON text a character is at most so many, with room for the remark
     if len(text) > most:
         text = f"{text[:most]}\n[cut off: {most} of {len(text)} characters]"
     return ToolOutput(text, taint=(spec.source,))
@@ -75,7 +72,7 @@ def output_of(result: types.CallToolResult, spec: ToolSpec) -> ToolOutput[JsonVa
 
 def text_of(content: Sequence[types.ContentBlock]) -> str:
     """The text of a result; other content is named in brackets."""
-    return "\n".join(map(_text, content)).encode("utf-8", "replace").decode()
+    return storable("\n".join(map(_text, content)))
 
 
 def _text(block: types.ContentBlock) -> str:

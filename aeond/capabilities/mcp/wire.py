@@ -10,11 +10,11 @@ import socket
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
-from types import TracebackType
-from typing import Any, Final, Self
+from typing import Any, Final
 
 import anyio
 import httpx2
+from anyio.abc import ObjectReceiveStream
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 from mcp.client._transport import ReadStream, TransportStreams
 from mcp.client.streamable_http import streamable_http_client
@@ -61,7 +61,6 @@ class Wire:
         self.lost.set()
 
     async def why(self) -> str:
-        """Why the connection was lost."""
         return self._problem or await self._last_words()
 
 
@@ -180,7 +179,7 @@ async def http_wire(url: str, key: Callable[[], str], check: Check) -> AsyncIter
         yield Wire((_KeylessMessages(incoming, token) if token else incoming, outgoing), last_words)
 
 
-class _KeylessMessages:
+class _KeylessMessages(ObjectReceiveStream[SessionMessage | Exception]):
     """Incoming messages without the key, which a server may repeat, in an error for example: they reach the journal, the
     log and prompts."""
 
@@ -193,28 +192,11 @@ class _KeylessMessages:
         """What the SDK reads of its own streams."""
         return getattr(self._inner, "last_context", None)
 
-    async def receive(self) -> SessionMessage | Exception:
-        return self._without_key(await self._inner.receive())
-
     async def aclose(self) -> None:
         await self._inner.aclose()
 
-    def __aiter__(self) -> Self:
-        return self
-
-    async def __anext__(self) -> SessionMessage | Exception:
-        return self._without_key(await anext(self._inner))
-
-    async def __aenter__(self) -> Self:
-        await self._inner.__aenter__()
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await self._inner.__aexit__(kind, error, trace)
-
-    def _without_key(self, received: SessionMessage | Exception) -> SessionMessage | Exception:
+    async def receive(self) -> SessionMessage | Exception:
+        received = await self._inner.receive()
         if isinstance(received, Exception):
             return received
         match received.message:
@@ -246,7 +228,7 @@ def without_key(value: Any, key: str) -> Any:
     return value
 
 
-class GatedTransport(httpx2.AsyncBaseTransport):
+class GatedTransport(httpx2.AsyncHTTPTransport):
     """Sends each request to the IP address that was checked for it. `refusal` is the reason of the last one that was not
     sent ("": none).
 
@@ -254,8 +236,8 @@ class GatedTransport(httpx2.AsyncBaseTransport):
     """
 
     def __init__(self, check: Check) -> None:
+        super().__init__(trust_env=False)
         self._check = check
-        self._inner = httpx2.AsyncHTTPTransport(trust_env=False)
         self.refusal = ""
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
@@ -267,10 +249,7 @@ class GatedTransport(httpx2.AsyncBaseTransport):
         self.refusal = ""
         request.extensions = {**request.extensions, "sni_hostname": request.url.raw_host.decode("ascii")}
         request.url = request.url.copy_with(host=address)  # the field Host is set already
-        return await self._inner.handle_async_request(request)
-
-    async def aclose(self) -> None:
-        await self._inner.aclose()
+        return await super().handle_async_request(request)
 
 
 async def _bound(response: httpx2.Response) -> None:

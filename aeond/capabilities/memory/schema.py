@@ -81,12 +81,10 @@ def usage(cursor: apsw.Cursor) -> dict[str, int]:
 
 
 def usage_of(cursor: apsw.Cursor, namespace: str) -> int:
-    """The bytes that this namespace takes."""
     return cursor.execute("SELECT bytes FROM usage WHERE namespace = ?", (namespace,)).get or 0
 
 
 def namespace_of(uid: int) -> str:
-    """The namespace of a user's entries."""
     return str(uid)
 
 
@@ -100,9 +98,7 @@ def put(
 ) -> None:
     """Keeps a value, given as JSON text, and its source under the key. Without a source the table of sources is left
     alone: versions before 3 have none."""
-    entry_id = cursor.execute(
-        "SELECT entry_id FROM entries WHERE namespace = ? AND key = ?", (namespace, key)
-    ).get
+    entry_id = _entry_id(cursor, namespace, key)
     if entry_id is None:
         cursor.execute(
             "INSERT INTO entries (namespace, key, form, value) VALUES (?, ?, ?, ?)",
@@ -124,9 +120,7 @@ def put(
 
 def remove(cursor: apsw.Cursor, namespace: str, key: str) -> bool:
     """Whether there was such a key."""
-    entry_id = cursor.execute(
-        "SELECT entry_id FROM entries WHERE namespace = ? AND key = ?", (namespace, key)
-    ).get
+    entry_id = _entry_id(cursor, namespace, key)
     if entry_id is None:
         return False
     _drop_index(cursor, entry_id)
@@ -174,6 +168,12 @@ def index_text(key: str, value: JsonValue) -> str:
     return " ".join(words_of(f"{key} {text}"[:MAX_INDEXED_CHARS]))
 
 
+def _entry_id(cursor: apsw.Cursor, namespace: str, key: str) -> int | None:
+    query = "SELECT entry_id FROM entries WHERE namespace = ? AND key = ?"
+    entry_id: int | None = cursor.execute(query, (namespace, key)).get
+    return entry_id
+
+
 def _drop_index(cursor: apsw.Cursor, entry_id: int) -> None:
     for table in ("entry_words", "entry_parts"):
         cursor.execute(f"DELETE FROM {table} WHERE rowid = ?", (entry_id,))  # noqa: S608 - fixed names
@@ -197,14 +197,10 @@ def _to_version_3(connection: apsw.Connection) -> None:
     connection.execute(_SOURCES)
 
 
-def _to_version_4(connection: apsw.Connection) -> None:
-    connection.execute(_USAGE)
-
-
 MEMORY = FileFormat(
     name="memory",
     application_id=0x61656D79,  # "aemy"
     version=4,
     schema=_TABLES + _SOURCES + _USAGE,
-    upgrades=(_to_version_2, _to_version_3, _to_version_4),
+    upgrades=(_to_version_2, _to_version_3, _USAGE),
 )

@@ -41,6 +41,7 @@ from aeond.capabilities.memory.schema import (
     vectors_of,
 )
 from aeond.capabilities.sqlite_access import SqliteAccess
+from aeond.capabilities.sqlite_readers import page_of
 from aeond.domain.facts import BY_CLIENT, Fact, FactSource
 from aeond.domain.names import words_of
 from aeond.domain.values import JsonValue
@@ -114,20 +115,16 @@ class SqliteMemory:
         await self._file.change(write)
 
     async def sources(self, keys: Sequence[str]) -> Mapping[str, FactSource]:
-        """See ports.Memory."""
         known = [check_key(key) for key in keys[:MAX_FOUND]]
         return await self._file.read(lambda cursor: sources_of(cursor, self._namespace, known))
 
     async def read(self, key: str) -> JsonValue | None:
         entry = (self._namespace, check_key(key))
-
-        def read(cursor: apsw.Cursor) -> str | None:
-            text: str | None = cursor.execute(
-                "SELECT value FROM entries WHERE namespace = ? AND key = ?", entry
-            ).get
-            return text
-
-        return await self._file.read_then(read, lambda text: None if text is None else decode_value(text))
+        query = "SELECT value FROM entries WHERE namespace = ? AND key = ?"
+        return await self._file.read_then(
+            lambda cursor: cursor.execute(query, entry).get,
+            lambda text: None if text is None else decode_value(text),
+        )
 
     async def search(
         self, prefix: str, limit: int = 100, after: str = "", most_chars: int | None = None
@@ -155,22 +152,17 @@ class SqliteMemory:
 
     async def find(self, key: str) -> Fact | None:
         check_key(key)
-
-        def find(cursor: apsw.Cursor) -> tuple[str, str] | None:
-            # The exact key sorts first: false is 0.
-            row: tuple[str, str] | None = cursor.execute(
-                "SELECT key, value FROM entries WHERE namespace = ? AND (key = ? OR form = ?) "
-                "ORDER BY key <> ?, key LIMIT 1",
-                (self._namespace, key, form_of(key), key),
-            ).get
-            return row
-
+        # The exact key sorts first: false is 0.
+        query = (
+            "SELECT key, value FROM entries WHERE namespace = ? AND (key = ? OR form = ?) "
+            "ORDER BY key <> ?, key LIMIT 1"
+        )
         return await self._file.read_then(
-            find, lambda row: None if row is None else Fact(row[0], decode_value(row[1]))
+            lambda cursor: cursor.execute(query, (self._namespace, key, form_of(key), key)).get,
+            lambda row: None if row is None else Fact(row[0], decode_value(row[1])),
         )
 
     async def recall(self, query: str, limit: int = 10, most_chars: int | None = None) -> Sequence[Fact]:
-        """See ports.Memory."""
         query = query[:MAX_QUERY_CHARS]
         most = max(1, min(limit, MAX_FOUND))
         shown = MAX_VALUE_BYTES if most_chars is None else most_chars
@@ -224,7 +216,10 @@ class SqliteMemory:
         model = embedder.name
         known, new = await self._file.read_then(
             lambda cursor: vectors_of(cursor, self._namespace, list(facts), model),
-            lambda stored: (_vectors_in(stored), _embedded_texts(facts, stored)),
+            lambda stored: (
+                {key: tuple(array("f", vector)) for key, vector in stored.items()},
+                _embedded_texts(facts, stored),
+            ),
         )
         try:
             vectors = list(await embedder.embed([query, *new.values()]))
@@ -278,10 +273,6 @@ class SqliteMemory:
         return _bounded(rows)
 
 
-def _vectors_in(stored: Mapping[str, bytes]) -> dict[str, Vector]:
-    return {key: tuple(array("f", vector)) for key, vector in stored.items()}
-
-
 def _embedded_texts(facts: Mapping[str, str], known: Container[str]) -> dict[str, str]:
     """The embedded texts of the facts that have no vector yet, by key."""
     new = [key for key in facts if key not in known][:MAX_EMBEDDED]
@@ -312,11 +303,4 @@ def _ranked(
 
 def _bounded(rows: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
     """The rows up to about MAX_FOUND_BYTES of values, at least one."""
-    found: list[tuple[str, str]] = []
-    size = 0
-    for key, text in rows:
-        found.append((key, text))
-        size += len(text)
-        if size >= MAX_FOUND_BYTES:
-            break
-    return found
+    return page_of(rows, lambda row: len(row[1]), MAX_FOUND_BYTES)

@@ -42,7 +42,6 @@ class Conditions:
     show: Callable[[str], None] = ignore_text
 
     def may_change(self, path: str) -> bool:
-        """Whether the errand may change this path below the workspace."""
         while True:
             if path in self.writable:
                 return self.writable[path]

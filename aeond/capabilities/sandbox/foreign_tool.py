@@ -40,11 +40,7 @@ class ForeignTool:
 
     def __init__(self, tool: Tool, least: Effect) -> None:
         self._tool = tool
-        self._spec = _believed(tool.spec, least)
-
-    @property
-    def spec(self) -> ToolSpec:
-        return self._spec
+        self.spec = _believed(tool.spec, least)
 
     @property
     def tool_code(self) -> ToolCode:

@@ -9,6 +9,7 @@ import json
 import os
 import stat
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -26,14 +27,14 @@ class ParcelError(Exception):
     """The files exceed the limits of an archive, or the archive is invalid."""
 
 
-def _keep_all(_name: str) -> bool:
+def _all(_name: str) -> bool:
     return True
 
 
 def pack(
     folder: Path,
     known: Mapping[str, Fingerprint] | None = None,
-    keeps: Callable[[str], bool] = _keep_all,
+    keeps: Callable[[str], bool] = _all,
     hidden: Collection[tuple[int, int]] = (),
 ) -> bytes:
     """The regular files and folders below a folder that `keeps` has by their names, except files unchanged since `known`,
@@ -75,7 +76,7 @@ def fingerprints(folder: Path) -> Mapping[str, Fingerprint]:
     }
 
 
-def unpack(parcel: bytes, folder: Path, may_change: Callable[[str], bool] = lambda _path: True) -> None:
+def unpack(parcel: bytes, folder: Path, may_change: Callable[[str], bool] = _all) -> None:
     """Creates the files of an archive below a folder, replacing each atomically, except those that may not change.
     ParcelError if the archive is invalid or points outside the folder, OSError if a file cannot be created.
     """
@@ -115,7 +116,7 @@ def remove(names: Sequence[str], folder: Path) -> None:
 
 def _walk(
     folder: Path,
-    keeps: Callable[[str], bool] = _keep_all,
+    keeps: Callable[[str], bool] = _all,
     hidden: Collection[tuple[int, int]] = (),
 ) -> Iterator[tuple[Path, os.stat_result]]:
     """The folders and regular files below a folder, each folder before its contents, at any depth. Nothing below a folder
@@ -172,21 +173,14 @@ def _opened(folder: Path, parts: Sequence[str], *, make: bool) -> int:
     here = os.open(folder, _FOLDER & ~os.O_NOFOLLOW)  # which may be that of a descriptor in /proc
     for part in parts:
         try:
-            if make and not _there(part, here):
-                os.mkdir(part, 0o700, dir_fd=here)
+            if make:
+                with suppress(FileExistsError):
+                    os.mkdir(part, 0o700, dir_fd=here)
             below = os.open(part, _FOLDER, dir_fd=here)
         finally:
             os.close(here)
         here = below
     return here
-
-
-def _there(name: str, folder: int) -> bool:
-    try:
-        os.lstat(name, dir_fd=folder)
-    except FileNotFoundError:
-        return False
-    return True
 
 
 def _write(folder: Path, parts: Sequence[str], content: bytes, mode: int) -> None:

@@ -8,14 +8,13 @@ from aeond.domain.sessions import SessionDigest
 from aeond.errors import NotFoundError, WrongStateError
 
 # The page limit of a reader: one more than the largest page of the API, which checks for a next one.
-MAX_PAGE_MESSAGES: Final = 501
-MAX_PAGE_SESSIONS: Final = 501
+MAX_PAGE: Final = 501
 PAGE_BYTES: Final = 256 << 10
 TITLE_CHARS: Final = 80
 
 
-def page_limit(limit: int, most: int = MAX_PAGE_MESSAGES) -> int:
-    return max(1, min(limit, most))
+def page_limit(limit: int) -> int:
+    return max(1, min(limit, MAX_PAGE))
 
 
 def title_of(text: str) -> str:
@@ -28,7 +27,7 @@ def encode_digest(digest: SessionDigest) -> str:
     return json.dumps(asdict(digest), ensure_ascii=False)
 
 
-def decode_digest(text: str) -> SessionDigest:
+def decode_digest(text: str | None) -> SessionDigest:
     if not text:
         return SessionDigest()
     fields = json.loads(text)

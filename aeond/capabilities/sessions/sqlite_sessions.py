@@ -8,7 +8,6 @@ from typing import Any, Final, Self
 import apsw
 
 from aeond.capabilities.sessions.rules import (
-    MAX_PAGE_SESSIONS,
     PAGE_BYTES,
     decode_digest,
     encode_digest,
@@ -19,6 +18,7 @@ from aeond.capabilities.sessions.rules import (
 )
 from aeond.capabilities.sqlite_access import SqliteAccess
 from aeond.capabilities.sqlite_file import FileFormat
+from aeond.capabilities.sqlite_readers import page_of
 from aeond.domain.messages import Role
 from aeond.domain.sessions import AnsweredQuestion, Session, SessionDigest, SessionMessage
 
@@ -36,25 +36,16 @@ _MESSAGES: Final = """
     CREATE INDEX messages_by_run ON messages (run_id);
 """
 
-
-def _add_questions(connection: apsw.Connection) -> None:
-    """Version 2: a run has more messages than its request and its answer."""
-    connection.execute("ALTER TABLE messages RENAME TO messages_1")
-    connection.execute(_MESSAGES)
-    connection.execute(
-        "INSERT INTO messages SELECT session_id, number, run_id, role, text, time, 0 FROM messages_1"
-    )
-    connection.execute("DROP TABLE messages_1")
-
-
+# Version 2: a run has more messages than its request and its answer.
+_ADD_QUESTIONS: Final = f"""
+    ALTER TABLE messages RENAME TO messages_1;
+    {_MESSAGES}
+    INSERT INTO messages SELECT session_id, number, run_id, role, text, time, 0 FROM messages_1;
+    DROP TABLE messages_1;
+"""  # noqa: S608 - our own names
+# Version 3: the sessions of one user are listed without reading those of others.
 _SESSIONS_BY_USER: Final = "CREATE INDEX sessions_by_user ON sessions (uid, place);"
-
-
-def _find_users(connection: apsw.Connection) -> None:
-    """Version 3: the sessions of one user are listed without reading those of others."""
-    connection.execute(_SESSIONS_BY_USER)
-
-
+# Version 4: the size of what each user keeps.
 _SESSION_BYTES: Final = "512 + octet_length({0}.title) + octet_length({0}.labels) + octet_length({0}.digest)"
 _MESSAGE_BYTES: Final = "128 + octet_length({0}.text)"
 _USER: Final = "(SELECT uid FROM sessions WHERE session_id = {0}.session_id)"
@@ -88,18 +79,12 @@ _USAGE: Final = f"""
     END;
 """  # noqa: S608 - our own names
 
-
-def _count_bytes(connection: apsw.Connection) -> None:
-    """Version 4: the size of what each user keeps."""
-    connection.execute(_USAGE)
-
-
 # `place` is Session.place: an index on it sorts lists, so the list of all sessions is never sorted.
 SESSIONS = FileFormat(
     name="sessions",
     application_id=0x61657365,  # "aese"
     version=4,
-    upgrades=(_add_questions, _find_users, _count_bytes),
+    upgrades=(_ADD_QUESTIONS, _SESSIONS_BY_USER, _USAGE),
     schema="""
     CREATE TABLE sessions (
         session_id TEXT NOT NULL PRIMARY KEY,
@@ -190,17 +175,14 @@ class SqliteSessions:
         self, before: str = "", limit: int = 50, uid: int | None = None
     ) -> Sequence[Session]:
         """See ports; at most 501 at once."""
-        most = page_limit(limit, MAX_PAGE_SESSIONS)
+        conditions = {"place < ?": before or None, "uid = ?": uid}
+        given = {condition: value for condition, value in conditions.items() if value is not None}
+        where = " AND ".join(["1", *given])
 
         def find(cursor: apsw.Cursor) -> list[Session]:
-            filters = [
-                *([("place < ?", before)] if before else []),
-                *([("uid = ?", uid)] if uid is not None else []),
-            ]
-            where = " AND ".join(["1", *(condition for condition, _ in filters)])
             rows = cursor.execute(
                 f"SELECT {_COLUMNS} FROM sessions WHERE {where} ORDER BY place DESC LIMIT ?",  # noqa: S608 - our own names
-                (*(value for _, value in filters), most),
+                (*given.values(), page_limit(limit)),
             )
             return [_session(row) for row in rows]
 
@@ -278,32 +260,25 @@ class SqliteSessions:
 
     async def messages(self, session_id: str, after: int = 0, limit: int = 256) -> Sequence[SessionMessage]:
         def read(cursor: apsw.Cursor) -> list[SessionMessage]:
-            page: list[SessionMessage] = []
-            size = 0
-            for number, run_id, role, text, time, of_question in cursor.execute(
+            rows = cursor.execute(
                 "SELECT number, run_id, role, text, time, of_question FROM messages "
                 "WHERE session_id = ? AND number > ? ORDER BY number LIMIT ?",
                 (session_id, after, page_limit(limit)),
-            ):
-                page.append(SessionMessage(number, run_id, Role(role), text, time, bool(of_question)))
-                size += len(text)
-                if size >= PAGE_BYTES:
-                    break
-            return page
+            )
+            messages = (
+                SessionMessage(number, run_id, Role(role), text, time, bool(of_question))
+                for number, run_id, role, text, time, of_question in rows
+            )
+            return page_of(messages, lambda message: len(message.text), PAGE_BYTES)
 
         return await self._file.read(read)
 
     async def digest(self, session_id: str) -> SessionDigest:
-        text = await self._file.read(
-            lambda cursor: (
-                cursor.execute("SELECT digest FROM sessions WHERE session_id = ?", (session_id,)).get
-            )
-        )
-        return decode_digest(text or "")
+        return decode_digest(await self._file.read(lambda cursor: _digest(cursor, session_id)))
 
     async def keep_digest(self, session_id: str, digest: SessionDigest) -> None:
         def keep(cursor: apsw.Cursor) -> None:
-            text = cursor.execute("SELECT digest FROM sessions WHERE session_id = ?", (session_id,)).get
+            text = _digest(cursor, session_id)
             if text is not None and decode_digest(text).through <= digest.through:
                 cursor.execute(
                     "UPDATE sessions SET digest = ? WHERE session_id = ?",
@@ -321,6 +296,12 @@ class SqliteSessions:
 def _find(cursor: apsw.Cursor, where: str, values: tuple[object, ...]) -> Session | None:
     row: Any = cursor.execute(f"SELECT {_COLUMNS} FROM sessions WHERE {where}", values).fetchone()  # noqa: S608 - our own names
     return None if row is None else _session(row)
+
+
+def _digest(cursor: apsw.Cursor, session_id: str) -> str | None:
+    """The digest of a session as it is stored; None if there is no such session."""
+    text: str | None = cursor.execute("SELECT digest FROM sessions WHERE session_id = ?", (session_id,)).get
+    return text
 
 
 def _user_of(cursor: apsw.Cursor, session_id: str) -> int | None:
@@ -365,6 +346,6 @@ def _say(
 
 def _close(cursor: apsw.Cursor, run_id: str) -> str | None:
     """Closes an open run and returns its session."""
-    session_id: Any = cursor.execute("SELECT session_id FROM open_runs WHERE run_id = ?", (run_id,)).get
-    cursor.execute("DELETE FROM open_runs WHERE run_id = ?", (run_id,))
-    return None if session_id is None else str(session_id)
+    session_id: str | None
+    session_id = cursor.execute("DELETE FROM open_runs WHERE run_id = ? RETURNING session_id", (run_id,)).get
+    return session_id

@@ -10,6 +10,7 @@ import re
 import socket
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Any, Final
 
@@ -33,16 +34,12 @@ TEMPERATURE: Final = 0.7  # of all attempts but the first
 _MISSING: Final = re.compile(r"No module named '?([A-Za-z_]\w*)")
 
 
+_outcome: Final = partial(run, kept_bytes=MAX_OUTPUT_BYTES, merged=True)
+
+
 def tested(argv: Sequence[str], folder: str, seconds: float) -> Mapping[str, Any]:
-    """Runs a test."""
-    return run(
-        argv,
-        folder=folder,
-        environment={**USUAL, "HOME": os.environ["HOME"]},
-        seconds=seconds,
-        kept_bytes=MAX_OUTPUT_BYTES,
-        merged=True,
-    )
+    environment = {**USUAL, "HOME": os.environ["HOME"]}
+    return _outcome(argv, folder=folder, environment=environment, seconds=seconds)
 
 
 def message_for(order: Any, failure: str) -> str:
@@ -67,14 +64,8 @@ def _listed(files: Sequence[str]) -> str:
 
 def aider(order: Any, port: int, message: str, number: int, seconds: float) -> Mapping[str, Any]:
     """Lets Aider make its attempt of this number."""
-    return run(
-        argv(order, ALONE, message, TEMPERATURE if number else 0.0),
-        folder=order["folder"],
-        environment=environment(port),
-        seconds=seconds,
-        kept_bytes=MAX_OUTPUT_BYTES,
-        merged=True,
-    )
+    command = argv(order, ALONE, message, TEMPERATURE if number else 0.0)
+    return _outcome(command, folder=order["folder"], environment=environment(port), seconds=seconds)
 
 
 @dataclass

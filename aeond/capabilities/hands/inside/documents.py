@@ -9,7 +9,7 @@ from typing import Any, Final
 from xml.etree import ElementTree as ET
 
 from aeond.domain.tools import Effect, ToolContext, ToolSpec
-from aeond.domain.values import JsonObject
+from aeond.domain.values import JsonObject, storable
 from aeond.errors import ToolError
 
 MAX_XML_BYTES: Final = 64 << 20
@@ -212,7 +212,7 @@ def _collapsed(pieces: Iterator[str]) -> Iterator[str]:
     before = ""  # the line breaks at the end of the text so far, at most two
     for piece in pieces:
         text = _BLANKS.sub("\n\n", before + piece)
-        yield text[len(before) :].encode("utf-8", "replace").decode()
+        yield storable(text[len(before) :])
         before = text[len(text.rstrip("\n")) :]
 
 
@@ -238,10 +238,6 @@ class Documents:
     async def execute(self, arguments: JsonObject, context: ToolContext) -> Any:
         given: Any = arguments
         return section(text_of(base64.b64decode(given["content"])), given["offset"], given["most"])
-
-    async def reconcile(self, arguments: JsonObject, context: ToolContext) -> None:
-        """Reading leaves nothing behind."""
-        return
 
 
 TOOLS = [Documents()]

@@ -6,7 +6,7 @@ from typing import Any, Final
 from urllib.parse import urljoin
 
 from aeond.domain.tools import Effect, ToolContext, ToolSpec
-from aeond.domain.values import JsonObject
+from aeond.domain.values import JsonObject, storable
 
 MAX_TITLE_CHARS: Final = 200
 MAX_LINK_CHARS: Final = 500
@@ -36,9 +36,9 @@ def read_page(html: str, base: str, offset: int, most: int, most_links: int) -> 
     _name_cells(root)
     _keep_layout(root)
     body = root.find("body")  # the title is no part of the text
-    text = _storable(html_text.extract_text(root if body is None else body).translate(_BACK))
+    text = storable(html_text.extract_text(root if body is None else body).translate(_BACK))
     return {
-        "title": _storable(title),
+        "title": storable(title),
         "text": text[offset : offset + most],
         "truncated": len(text) > offset + most,
         "links": links,
@@ -98,11 +98,7 @@ def _links(root: Any, base: str, most: int) -> list[Mapping[str, str]]:
             found[url] = found.get(url) or text
         if len(found) == most:
             break
-    return [{"url": _storable(url), "text": _storable(text)} for url, text in found.items()]
-
-
-def _storable(text: str) -> str:
-    return text.encode("utf-8", "replace").decode()
+    return [{"url": storable(url), "text": storable(text)} for url, text in found.items()]
 
 
 class Pages:
@@ -112,11 +108,7 @@ class Pages:
 
     async def execute(self, arguments: JsonObject, context: ToolContext) -> Any:
         given: Any = arguments
-        return read_page(given["html"], given["base"], given["offset"], given["most"], given["most_links"])
-
-    async def reconcile(self, arguments: JsonObject, context: ToolContext) -> None:
-        """Reading leaves nothing behind."""
-        return
+        return read_page(**given)
 
 
 TOOLS = [Pages()]

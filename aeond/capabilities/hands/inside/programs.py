@@ -203,9 +203,5 @@ class Programs:
                 break
         return results
 
-    async def reconcile(self, arguments: JsonObject, context: ToolContext) -> None:
-        """Nothing is known of an earlier call."""
-        return
-
 
 TOOLS = [Programs()]

@@ -16,7 +16,6 @@ from aeond.capabilities.hands.web.requesting import (
     allowed_url,
     preview_of,
     require_success,
-    storable,
     targets_of,
 )
 from aeond.capabilities.hands.workshop import GRACE_SECONDS, Workshop
@@ -25,6 +24,7 @@ from aeond.capabilities.tools.function_tool import FunctionTool, tool
 from aeond.domain.plans.approvals import CallPreview
 from aeond.domain.policy import Target
 from aeond.domain.tools import Effect, ToolContext
+from aeond.domain.values import storable
 from aeond.errors import ToolError
 
 PARSE_SECONDS: Final = 20.0

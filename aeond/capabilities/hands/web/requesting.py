@@ -46,8 +46,3 @@ def require_success(response: Response) -> None:
             field="url",
             retryable=response.status >= 500,
         )
-
-
-def storable(text: str) -> str:
-    """The text without surrogates, which no journal can store."""
-    return text.encode("utf-8", "replace").decode()

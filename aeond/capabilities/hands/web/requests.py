@@ -15,13 +15,13 @@ from aeond.capabilities.hands.web.requesting import (
     WebAddress,
     allowed_url,
     preview_of,
-    storable,
     targets_of,
 )
 from aeond.capabilities.tools.function_tool import FunctionTool, tool
 from aeond.domain.plans.approvals import CallPreview
 from aeond.domain.policy import Target
 from aeond.domain.tools import Effect, ToolContext
+from aeond.domain.values import storable
 from aeond.errors import ToolError
 
 MAX_FIELDS: Final = 16
@@ -122,8 +122,6 @@ def fields_of(arguments: HttpRequestArguments) -> tuple[tuple[str, str], ...]:
             )
         fields.append((found["name"], found["value"] or ""))
     if arguments.body and not any(name.lower() == "content-type" for name, _value in fields):
-        kind = (
-            "application/json" if arguments.body.lstrip()[:1] in ("{", "[") else "text/plain; charset=utf-8"
-        )
-        fields.append(("Content-Type", kind))
+        is_json = arguments.body.lstrip().startswith(("{", "["))
+        fields.append(("Content-Type", "application/json" if is_json else "text/plain; charset=utf-8"))
     return tuple(fields)

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from itertools import islice
 from typing import Annotated, Any, Final
 from urllib.parse import urlencode
 
@@ -11,17 +12,12 @@ from aeond.capabilities.egress.charsets import decoded
 from aeond.capabilities.egress.exchange import Request, fetch
 from aeond.capabilities.egress.gate import Gate
 from aeond.capabilities.egress.urls import Url, parse_url
-from aeond.capabilities.hands.web.requesting import (
-    FETCH_SECONDS,
-    preview_of,
-    require_success,
-    storable,
-    targets_of,
-)
+from aeond.capabilities.hands.web.requesting import FETCH_SECONDS, preview_of, require_success, targets_of
 from aeond.capabilities.tools.function_tool import FunctionTool, tool
 from aeond.domain.plans.approvals import CallPreview
 from aeond.domain.policy import Target
 from aeond.domain.tools import Effect, ToolContext
+from aeond.domain.values import storable
 from aeond.errors import ToolError
 
 MAX_RESULTS: Final = 20
@@ -81,7 +77,7 @@ def web_search_tool(gate: Gate, endpoint: str) -> FunctionTool:
         require_success(response)
         try:
             answer: Any = json.loads(decoded(response.content, "application/json"))
-            results = list(_found(answer["results"], arguments.count))
+            results = list(islice(_found(answer["results"]), arguments.count))
         except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
             raise ToolError(
                 f"{base.host_port} did not answer in the format of SearXNG: its settings must allow the format json",
@@ -92,16 +88,12 @@ def web_search_tool(gate: Gate, endpoint: str) -> FunctionTool:
     return web_search
 
 
-def _found(entries: list[Any], count: int) -> Iterator[Found]:
-    """The first results whose addresses can be fetched."""
-    left = count
+def _found(entries: list[Any]) -> Iterator[Found]:
+    """The results whose addresses can be fetched."""
     for entry in entries:
-        if not left:
-            return
         try:
             url = str(parse_url(str(entry["url"])))
         except ToolError:
             continue
-        left -= 1
         title, text = (" ".join(storable(str(entry.get(key) or "")).split()) for key in ("title", "content"))
         yield Found(title=title[:MAX_TITLE_CHARS], url=url, text=text[:MAX_TEXT_CHARS])

@@ -2,9 +2,9 @@
 that a rejected change leaves no trace and the others proceed.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
 
 import apsw
 
@@ -21,39 +21,33 @@ LAST_WORDS_BYTES = 8_192
 FIND_REQUEST = "SELECT run_id FROM runs WHERE uid = ? AND request_id = ? AND request_id <> ''"
 
 
-class Change(Protocol):
-    """One atomic change."""
+class Change(ABC):
+    """One atomic change. Unless it says otherwise, it is always possible, and may be written again if its commit failed."""
 
-    @property
-    def size(self) -> int:
-        """The approximate number of bytes that it writes."""
-        ...
+    size: int
+    """The approximate number of bytes that it writes."""
+    stored: Sequence[tuple[int, int]] = ()
+    """By how many bytes the last `write` changed what a user stores: pairs of uid and bytes."""
 
     @property
     def may_use_reserve(self) -> bool:
         """Whether it is written even if the disk is full."""
-        ...
+        return False
 
-    @property
-    def stored(self) -> Sequence[tuple[int, int]]:
-        """By how many bytes the last `write` changed what a user stores: pairs of uid and bytes."""
-        ...
-
-    def check(self, cursor: apsw.Cursor) -> None:
+    def check(self, cursor: apsw.Cursor) -> None:  # noqa: B027 - most changes are always possible
         """Raises an AeondError if it cannot be written; writes nothing."""
-        ...
 
+    @abstractmethod
     def write(self, cursor: apsw.Cursor) -> int:
         """Writes, and returns the number of events or runs, or 0 if the number is not used."""
-        ...
 
     def is_written(self, cursor: apsw.Cursor) -> bool:
         """Whether an earlier `write`, whose commit failed, took effect after all."""
-        ...
+        return False
 
 
 @dataclass(slots=True)
-class Append:
+class Append(Change):
     """Events that become durable together, encoded in advance."""
 
     parts: tuple[RunPart, ...]
@@ -124,21 +118,8 @@ class Append:
             raise request_id_taken(line.request_id, taken)
 
 
-class _Repeatable:
-    """Common part of changes that are always possible, and may be written again if their commit failed."""
-
-    may_use_reserve = False
-    stored: Sequence[tuple[int, int]] = ()
-
-    def check(self, cursor: apsw.Cursor) -> None:
-        pass
-
-    def is_written(self, cursor: apsw.Cursor) -> bool:
-        return False
-
-
 @dataclass
-class Probe(_Repeatable):
+class Probe(Change):
     """An empty durable commit."""
 
     size: int = 0
@@ -149,7 +130,7 @@ class Probe(_Repeatable):
 
 
 @dataclass
-class Room(_Repeatable):
+class Room(Change):
     """Extends the log in advance: overwriting existing blocks takes half the time of allocating new ones, in
     every commit.
     """
@@ -162,7 +143,7 @@ class Room(_Repeatable):
 
 
 @dataclass
-class Prune(_Repeatable):
+class Prune(Change):
     """Deletes ended runs with all their events."""
 
     run_ids: tuple[str, ...]

@@ -52,5 +52,4 @@ class Reserve:
         return True
 
     def free(self) -> None:
-        """Releases the space."""
         self._path.unlink(missing_ok=True)

@@ -1,19 +1,20 @@
 """A server's answer as chunks, held to what was asked for: the same for every engine."""
 
 import json
-from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
 
 from aeond.capabilities.llm.http.responses import CallPiece, ChatPiece
-from aeond.domain.llm import FinishReason, LikelyToken, LLMChunk, LLMRequest, TokenUsage
+from aeond.domain.llm import FinishReason, LikelyToken, LLMChunk, LLMRequest, LLMResponse, TokenUsage
 from aeond.domain.messages import ModelToolCall
 from aeond.errors import LLMError
 
 
 async def chunks_of(
-    request: LLMRequest, pieces: AsyncIterator[Sequence[ChatPiece]], uncounted: LLMError
+    request: LLMRequest, pieces: AsyncGenerator[Sequence[ChatPiece], None], uncounted: LLMError
 ) -> AsyncGenerator[LLMChunk, None]:
     """The text as it comes, one chunk for all that came together. The last chunk has the finish reason, the usage, the complete
-    tool calls and the likely first tokens.
+    tool calls and the likely first tokens. Closes `pieces` at the end.
 
     Raises LLMError (reason SCHEMA_NOT_ENFORCED) as soon as an answer under a schema is seen not to be JSON, and
     `uncounted` when it ends without them.
@@ -23,23 +24,33 @@ async def chunks_of(
     text = ""
     calls: dict[int, ModelToolCall] = {}
     likely: tuple[LikelyToken, ...] = ()
-    async for come in pieces:
-        for piece in come:
-            finish, usage = piece.finish_reason or finish, piece.usage or usage
-            likely = likely or piece.likely
-            for part in piece.calls:
-                calls[part.index] = joined(calls.get(part.index), part)
-        if texts := [piece.text for piece in come if piece.text]:
-            text += (new := "".join(texts))
-            if request.schema is not None and not begins_as_json(text):
-                raise schema_ignored()
-            yield LLMChunk(new, pieces=len(texts))
+    async with aclosing(pieces):
+        async for come in pieces:
+            for piece in come:
+                finish, usage = piece.finish_reason or finish, piece.usage or usage
+                likely = likely or piece.likely
+                for part in piece.calls:
+                    calls[part.index] = joined(calls.get(part.index), part)
+            if texts := [piece.text for piece in come if piece.text]:
+                text += (new := "".join(texts))
+                if request.schema is not None and not begins_as_json(text):
+                    raise schema_ignored()
+                yield LLMChunk(new, pieces=len(texts))
     if finish is None or usage is None:
         raise uncounted
     if request.schema is not None and finish is FinishReason.STOP and not request.stop:
         check_json(text)
     whole = tuple(calls[index] for index in sorted(calls))
     yield LLMChunk("", finish, usage, tool_calls=whole, likely=likely)
+
+
+def response_of(chunks: Sequence[LLMChunk], model: str) -> LLMResponse:
+    """The answer of which these are all chunks."""
+    last = chunks[-1]
+    assert last.usage is not None
+    assert last.finish_reason is not None
+    text = "".join(chunk.text for chunk in chunks)
+    return LLMResponse(text, last.usage, model, last.finish_reason, last.timing, last.tool_calls, last.likely)
 
 
 def joined(call: ModelToolCall | None, part: CallPiece) -> ModelToolCall:

@@ -2,9 +2,10 @@
 
 import json
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from enum import StrEnum
-from typing import Any, Final, Protocol
+from typing import Any, ClassVar, Final
 
 from aeond.capabilities.llm.adapters.llama_cpp import COMPACT, chat_body, prompt_tokens
 from aeond.capabilities.llm.adapters.requests import (
@@ -41,36 +42,32 @@ class ServerKind(StrEnum):
     OPENAI = "openai"  # any other
 
 
-class Dialect(Protocol):
+@frozen
+class Dialect(ABC):
     """What one kind of server understands. `counts` says whether `count` is exact, `schemas` whether the server may be
     asked to keep to one."""
 
-    @property
-    def counts(self) -> bool: ...
+    model: str
+    schemas: bool
+    counts: ClassVar = True
 
-    @property
-    def schemas(self) -> bool: ...
-
+    @abstractmethod
     def body(self, request: LLMRequest) -> dict[str, Any]:
         """The request as the chat endpoint takes it. InvalidInputError for a schema that cannot be enforced."""
-        ...
 
+    @abstractmethod
     async def count(
         self, client: OpenAIClient, messages: Sequence[Message], tools: Sequence[ToolSchema]
     ) -> int:
         """The tokens of a prompt of these messages and tools."""
-        ...
 
 
 @frozen
-class LlamaDialect:
+class LlamaDialect(Dialect):
     """llama.cpp's server. `guided`: it was built with llguidance, so that JSON comes compact and every keyword of
     the core is enforced; else it makes a grammar of the schema itself."""
 
-    model: str
-    schemas: bool
     guided: bool
-    counts: bool = True
 
     def body(self, request: LLMRequest) -> dict[str, Any]:
         return chat_body(request, guided=self.guided) | {"model": self.model}
@@ -82,12 +79,8 @@ class LlamaDialect:
 
 
 @frozen
-class VllmDialect:
+class VllmDialect(Dialect):
     """vLLM's server."""
-
-    model: str
-    schemas: bool
-    counts: bool = True
 
     def body(self, request: LLMRequest) -> dict[str, Any]:
         body = {"model": self.model, **common_fields(request)} | likely_fields(request)
@@ -112,13 +105,11 @@ class VllmDialect:
 
 
 @frozen
-class PlainDialect:
+class PlainDialect(Dialect):
     """Any other server: the interface as its inventor describes it, and no tokenizer. Likely tokens are not requested:
     some of these servers refuse such a request."""
 
-    model: str
-    schemas: bool
-    counts: bool = False
+    counts: ClassVar = False
 
     def body(self, request: LLMRequest) -> dict[str, Any]:
         body = {"model": self.model, **common_fields(request)}

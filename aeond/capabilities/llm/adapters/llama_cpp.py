@@ -58,15 +58,13 @@ class LlamaCppAdapter(EngineAdapter[EngineSessions[Resident]]):
             tokens = await _counted(engine, request.messages, request.tools)
             check_length(len(tokens), request.max_tokens, self._engine.context_length)
             fixed = await _counted(engine, request.messages[:-1]) if request.fixed else ()
-            async with (
-                engine.prompts.read(tokens, request, fixed) as prompt,
-                contextlib.aclosing(engine.client.stream_chat(body | {"id_slot": prompt.slot})) as pieces,
-                contextlib.aclosing(chunks_of(request, pieces, uncounted())) as chunks,
-            ):
-                async for chunk in chunks:
-                    # The engine's own count of cached tokens includes those just read for this request.
-                    usage = chunk.usage and replace(chunk.usage, cached_tokens=prompt.known_tokens)
-                    yield replace(chunk, usage=usage)
+            async with engine.prompts.read(tokens, request, fixed) as prompt:
+                pieces = engine.client.stream_chat(body | {"id_slot": prompt.slot})
+                async with contextlib.aclosing(chunks_of(request, pieces, uncounted())) as chunks:
+                    async for chunk in chunks:
+                        # The engine's own count of cached tokens includes those just read for this request.
+                        usage = chunk.usage and replace(chunk.usage, cached_tokens=prompt.known_tokens)
+                        yield replace(chunk, usage=usage)
 
 
 def uncounted() -> LLMGoneError:

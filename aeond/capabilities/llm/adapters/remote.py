@@ -53,10 +53,8 @@ class RemoteAdapter(ServerAdapter[RemoteEngine]):
                 counted = await remote.dialect.count(remote.client, request.messages, request.tools)
                 check_length(counted, request.max_tokens, remote.context_length)
             body = remote.dialect.body(request)
-            async with (
-                contextlib.aclosing(remote.client.stream_chat(body)) as pieces,
-                contextlib.aclosing(chunks_of(request, pieces, uncounted())) as chunks,
-            ):
+            pieces = remote.client.stream_chat(body)
+            async with contextlib.aclosing(chunks_of(request, pieces, uncounted())) as chunks:
                 async for chunk in chunks:
                     yield chunk
 

@@ -129,23 +129,15 @@ def common_fields(request: LLMRequest) -> dict[str, Any]:
         "messages": chat_messages(request.messages),
         "max_tokens": request.max_tokens,
         "temperature": request.temperature,
-        **call_fields(request),
     }
+    if request.tools:  # called one at a time
+        fields |= tool_fields(request.tools)
+        fields |= {"tool_choice": request.tool_choice.value, "parallel_tool_calls": False}
     if request.seed is not None:
         fields["seed"] = request.seed
     if request.stop:
         fields["stop"] = list(request.stop)
     return fields
-
-
-def call_fields(request: LLMRequest) -> dict[str, Any]:
-    """The tools of a request, and how they are to be called: one at a time."""
-    if not request.tools:
-        return {}
-    return tool_fields(request.tools) | {
-        "tool_choice": request.tool_choice.value,
-        "parallel_tool_calls": False,
-    }
 
 
 def likely_fields(request: LLMRequest) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from typing import Any
 import anyio
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from aeond.capabilities.llm.adapters.chunks import response_of
 from aeond.capabilities.llm.adapters.requests import (
     chat_messages,
     check_length,
@@ -171,19 +172,7 @@ class ScriptedLLM:
         )
 
     async def generate(self, request: LLMRequest) -> LLMResponse:
-        text = ""
-        async for chunk in self.stream(request):
-            text += chunk.text
-            if chunk.usage is not None and chunk.finish_reason is not None:
-                return LLMResponse(
-                    text,
-                    chunk.usage,
-                    self.model,
-                    chunk.finish_reason,
-                    tool_calls=chunk.tool_calls,
-                    likely=chunk.likely,
-                )
-        raise LLMGoneError("The script ended in the middle of an answer.", retryable=True)
+        return response_of([chunk async for chunk in self.stream(request)], self.model)
 
     def stream(self, request: LLMRequest) -> AsyncIterator[LLMChunk]:
         check_request(request)

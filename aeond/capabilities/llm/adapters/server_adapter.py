@@ -4,10 +4,12 @@ import contextlib
 from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from dataclasses import replace
+from itertools import count
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 import anyio
 
+from aeond.capabilities.llm.adapters.chunks import response_of
 from aeond.capabilities.llm.adapters.measurements import Measurements
 from aeond.capabilities.llm.adapters.requests import (
     PROBE,
@@ -165,20 +167,11 @@ class ServerAdapter(ABC, Generic[EngineT]):
 
     async def _generate(self, request: LLMRequest) -> LLMResponse:
         async with contextlib.aclosing(self._measured(request)) as attempted:
-            chunks = [chunk async for chunk in attempted]
-        last = chunks[-1]
-        assert last.usage is not None
-        assert last.finish_reason is not None
-        text = "".join(chunk.text for chunk in chunks)
-        return LLMResponse(
-            text, last.usage, self.model, last.finish_reason, last.timing, last.tool_calls, last.likely
-        )
+            return response_of([chunk async for chunk in attempted], self.model)
 
     async def _stream(self, request: LLMRequest) -> AsyncGenerator[LLMChunk, None]:
-        attempt = 0
         given = False
-        while True:
-            attempt += 1
+        for attempt in count(1):
             try:
                 async with contextlib.aclosing(self._measured(request)) as chunks:
                     async for chunk in chunks:

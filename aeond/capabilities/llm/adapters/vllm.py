@@ -48,10 +48,8 @@ class VllmAdapter(EngineAdapter[VllmSessions]):
             with self._watched(resident):
                 await self._check_room(resident, request)
                 body = resident.dialect.body(request) | {"priority": PRIORITIES[request.priority]}
-                async with (
-                    contextlib.aclosing(resident.client.stream_chat(body)) as pieces,
-                    contextlib.aclosing(chunks_of(request, pieces, uncounted())) as chunks,
-                ):
+                pieces = resident.client.stream_chat(body)
+                async with contextlib.aclosing(chunks_of(request, pieces, uncounted())) as chunks:
                     async for chunk in chunks:
                         yield chunk
 

@@ -75,10 +75,6 @@ class EngineProcess:
         """How it ended, in words, once it has by whatever cause."""
         return describe_exit(await self._process.wait())
 
-    async def wait(self) -> int:
-        """Its exit code, once it has ended by whatever cause; negative for a signal."""
-        return await self._process.wait()
-
     async def keep_log(self) -> None:
         """Reads standard error until the program ends; keeps the last lines."""
         assert self._process.stderr is not None
@@ -146,9 +142,8 @@ def cannot_load(causes: str, said: Mapping[str, Any]) -> LLMError:
 def progress_of(said: Mapping[str, Any]) -> tuple[str, float]:
     """The activity of a report, and how far it is, 0..1."""
     done = said.get("progress")
-    return str(said["activity"])[:80], min(max(float(done), 0.0), 1.0) if isinstance(
-        done, (int, float)
-    ) else 0.0
+    share = min(max(float(done), 0.0), 1.0) if isinstance(done, int | float) else 0.0
+    return str(said["activity"])[:80], share
 
 
 @contextlib.asynccontextmanager
@@ -210,7 +205,6 @@ async def lines_of(stream: ByteReceiveStream) -> AsyncIterator[str]:
 
 
 def describe_exit(code: int) -> str:
-    """An exit code in words."""
     if code >= 0:
         return f"exit code {code}"
     try:

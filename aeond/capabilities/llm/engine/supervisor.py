@@ -28,7 +28,7 @@ from aeond.capabilities.llm.engine.watchdog import Watchdog
 from aeond.capabilities.llm.http.client import OpenAIClient
 from aeond.capabilities.llm.http.endpoints import UnixSocket
 from aeond.capabilities.llm.models.catalogue import Catalogue, CatalogueEntry
-from aeond.concurrency import BackgroundTasks, Changes
+from aeond.concurrency import BackgroundTasks, Changes, first_of
 from aeond.domain.llm import EngineMetrics, EngineSnapshot, EngineState, ModelInfo
 from aeond.errors import LLMError, LLMGoneError, OverloadedError, RefusedError
 from aeond.ports import Clock
@@ -352,17 +352,7 @@ class EngineSupervisor(BackgroundTasks, Generic[R]):
 
     async def _death_of(self, process: RunningEngine) -> LLMGoneError:
         """Waits for the end of the process, for its silence, or for a verdict; who calls ends it."""
-        how = ""
-        async with anyio.create_task_group() as tasks:
-
-            async def watch() -> None:
-                nonlocal how
-                how = await self._verdict()
-                tasks.cancel_scope.cancel()
-
-            tasks.start_soon(watch)
-            how = await process.ended()
-            tasks.cancel_scope.cancel()
+        how = await first_of(process.ended, self._verdict)
         return LLMGoneError(f"The engine died ({how}). {process.last_words()}".strip(), retryable=True)
 
     async def _verdict(self) -> str:

@@ -37,7 +37,6 @@ class OpenAIClient:
         self._watch = watch
 
     async def get(self, path: str) -> bytes:
-        """The body at `path`."""
         async with self._response("GET", path, None) as response:
             return await self._text(response)
 

@@ -56,17 +56,14 @@ class GatheringReader(asyncio.StreamReader):
         self._give()
 
     def _give(self) -> None:
-        self._stop()
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
         if self._held:
             if self._gathers:
                 self._timer = asyncio.get_running_loop().call_later(GATHER_SECONDS, self._give)
             held, self._held = self._held, b""
             super().feed_data(held)
-
-    def _stop(self) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
 
 
 async def opened(connect: Callable[..., Awaitable[tuple[Any, Any]]], *place: Any, **options: Any) -> Streams:

@@ -51,23 +51,27 @@ def redacted(text: str, secret: str) -> str:
     return text.replace(secret, "[key]") if secret else text
 
 
-def describe_error(error: object, secret: str = "") -> str:
-    said = error.get("message", error) if isinstance(error, Mapping) else error
-    return redacted(str(said), secret)[:500]
-
-
 def read_piece(data: bytes, secret: str = "") -> ChatPiece:
     """One event of a chat stream; raises LLMError, whose message lacks the secret, when it reports a failure or cannot be
     read."""
     event = parse_object(data)
     if "error" in event or "choices" not in event:
-        said = describe_error(event.get("error", event), secret)
-        raise LLMError(f"The engine failed in the middle of its answer: {said}", reason="ENGINE_FAILED")
+        error = event.get("error", event)
+        said = str(error.get("message", error) if isinstance(error, Mapping) else error)
+        raise LLMError(
+            f"The engine failed in the middle of its answer: {redacted(said, secret)[:500]}",
+            reason="ENGINE_FAILED",
+        )
     try:
-        choices = event["choices"]
-        text, finish_reason = read_choice(choices)
+        choices: Any = event["choices"]
+        choice = choices[0] if choices else {}
+        delta = choice.get("delta", {})
         return ChatPiece(
-            text, finish_reason, read_usage(event.get("usage")), read_calls(choices), read_likely(choices)
+            read_text(delta),
+            read_finish_reason(choice),
+            read_usage(event.get("usage")),
+            tuple(map(read_call, delta.get("tool_calls") or ())),
+            read_likely(choice),
         )
     except (TypeError, ValueError, KeyError, AttributeError) as error:
         raise LLMError(
@@ -76,29 +80,26 @@ def read_piece(data: bytes, secret: str = "") -> ChatPiece:
         ) from error
 
 
-def read_choice(choices: Any) -> tuple[str, FinishReason | None]:
-    if not choices:
-        return "", None
-    text = choices[0].get("delta", {}).get("content") or ""
+def read_text(delta: Any) -> str:
+    text = delta.get("content") or ""
     if not isinstance(text, str):
         raise TypeError("text is no text")
-    reason = choices[0].get("finish_reason")
-    return text, None if reason is None else FINISH_REASONS.get(reason, FinishReason.STOP)
+    return text
 
 
-def read_likely(choices: Any) -> tuple[LikelyToken, ...]:
-    tokens = (choices[0].get("logprobs") or {}).get("content") if choices else None
+def read_finish_reason(choice: Any) -> FinishReason | None:
+    reason = choice.get("finish_reason")
+    return None if reason is None else FINISH_REASONS.get(reason, FinishReason.STOP)
+
+
+def read_likely(choice: Any) -> tuple[LikelyToken, ...]:
+    tokens = (choice.get("logprobs") or {}).get("content")
     if not tokens:
         return ()
     return tuple(LikelyToken(str(one["token"]), float(one["logprob"])) for one in tokens[0]["top_logprobs"])
 
 
-def read_calls(choices: Any) -> tuple[CallPiece, ...]:
-    parts = choices[0].get("delta", {}).get("tool_calls") or () if choices else ()
-    return tuple(_call_piece(part) for part in parts)
-
-
-def _call_piece(part: Any) -> CallPiece:
+def read_call(part: Any) -> CallPiece:
     index, function = int(part.get("index", 0)), part.get("function") or {}
     arguments = function.get("arguments") or ""
     if not 0 <= index < MAX_CALLS:

@@ -1,13 +1,12 @@
 """llama.cpp as the program of a supervised engine."""
 
-import functools
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
-from aeond.capabilities.llm.engine.interface import ModelFiles
-from aeond.capabilities.llm.engine.process import clean_environment, mapped_bytes
+from aeond.capabilities.llm.engine.interface import EngineProgram, ModelFiles
+from aeond.capabilities.llm.engine.process import mapped_bytes
 from aeond.capabilities.llm.engine.supervision_rules import Supervision
 from aeond.capabilities.llm.engine.supervisor import EngineSupervisor
 from aeond.capabilities.llm.engine.systemd_unit import Start, as_child
@@ -41,19 +40,19 @@ class LlamaSettings(Supervision):
     library: Path | None = None  # a build of xllamacpp for this processor; None: the installed wheel
 
 
-class LlamaProgram:
+class LlamaProgram(EngineProgram[Resident]):
     """The host of llama.cpp. `prompts` is for prompts that were read ahead; it may be emptied at any time.
-    `host` is the host's command line without its options."""
+    `host` is the host's command line without its options.
+
+    It never sleeps: llama.cpp keeps its memory as long as it lives. One that answers no batch of a prompt within the
+    stall limit is not alive.
+    """
 
     def __init__(self, prompts: Path, clock: Clock, settings: LlamaSettings, host: Sequence[str]) -> None:
         self._prompts = prompts
         self._clock = clock
         self._settings = settings
         self._host = tuple(host)
-
-    @property
-    def environment(self) -> Mapping[str, str]:
-        return clean_environment()
 
     def command(self, entry: CatalogueEntry, path: Path, socket: Path, context_length: int) -> Sequence[str]:
         make_private(self._prompts)
@@ -97,20 +96,9 @@ class LlamaProgram:
             slots=self._settings.slots,
             most=self._settings.batch,
             batch_seconds=self._settings.busy_seconds,
-            show=functools.partial(show_reading, show),
+            show=lambda done: show("reading ahead", done) if done < 1 else show("", 0.0),
         )
         return Resident(client, reading, guided=self._settings.library is None)
-
-    async def proves_alive(self, _client: OpenAIClient) -> bool:
-        """A server that answers no batch of a prompt within the stall limit is not alive."""
-        return False
-
-    async def sleep(self, _client: OpenAIClient) -> bool:
-        """llama.cpp keeps its memory as long as it lives."""
-        return False
-
-    async def wake(self, _client: OpenAIClient) -> None:
-        """It never sleeps."""
 
 
 class LlamaEngine(EngineSupervisor[Resident]):
@@ -129,11 +117,6 @@ class LlamaEngine(EngineSupervisor[Resident]):
     ) -> None:
         host = LlamaProgram(prompts, clock, settings, program)
         super().__init__(catalogue, store, folder, clock, settings, host, start)
-
-
-def show_reading(show: ShowProgress, done: float) -> None:
-    """Shows the progress of a prompt that is read ahead."""
-    show("reading ahead" if done < 1 else "", done if done < 1 else 0.0)
 
 
 def _content_of(entry: CatalogueEntry) -> str:

@@ -330,7 +330,6 @@ def shared(some: Sequence[int], others: Sequence[int]) -> int:
 
 
 def _begins(tokens: Sequence[int], opening: Sequence[int]) -> bool:
-    """Whether the tokens begin with all of the opening."""
     return shared(opening, tokens) == len(opening)
 
 

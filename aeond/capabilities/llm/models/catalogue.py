@@ -123,7 +123,6 @@ class Catalogue:
 
 
 def own_file(name: str, path: Path) -> CatalogueEntry:
-    """A user's own GGUF file as a model."""
     return CatalogueEntry(
         name=name,
         digest="",

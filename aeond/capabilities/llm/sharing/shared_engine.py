@@ -17,7 +17,7 @@ import anyio
 from aeond.capabilities.llm.adapters.requests import out_of_time
 from aeond.capabilities.llm.sharing.model_scheduler import ModelScheduler
 from aeond.concurrency import BackgroundTasks, Changes, closing, first_of
-from aeond.domain.llm import EngineMetrics, EngineSnapshot, EngineState, ModelInfo
+from aeond.domain.llm import EngineMetrics, EngineSnapshot, EngineState
 from aeond.errors import LLMError, NotFoundError, OverloadedError, WrongStateError
 from aeond.frozen import frozen
 from aeond.ports import Clock, Engine
@@ -84,6 +84,7 @@ class SharedEngine(BackgroundTasks):
         self._last_used = 0.0
         self._loading = anyio.CancelScope()
         self._changes = Changes()
+        self.list_models = engine.list_models
 
     async def __aenter__(self) -> Self:
         self._last_used = self._clock.monotonic()
@@ -120,7 +121,7 @@ class SharedEngine(BackgroundTasks):
         return snapshot
 
     async def load(self, model: str) -> None:
-        name = model or await self._default()
+        name = model or next(one.name for one in await self._engine.list_models() if one.default)
         await self._check(name)
         self._failures.pop(name, None)
         self._chosen = name
@@ -151,9 +152,6 @@ class SharedEngine(BackgroundTasks):
     async def ready(self) -> None:
         async with self.at_work("", START_SECONDS):
             return
-
-    async def list_models(self) -> Sequence[ModelInfo]:
-        return await self._engine.list_models()
 
     async def metrics(self) -> EngineMetrics | None:
         """Who waits for the turn of a model waits too."""
@@ -233,9 +231,6 @@ class SharedEngine(BackgroundTasks):
         error, until = self._failures.get(name, (None, 0.0))
         if error is not None and self._clock.monotonic() < until:
             raise LLMError(error.message, reason=error.reason)
-
-    async def _default(self) -> str:
-        return next(model.name for model in await self._engine.list_models() if model.default)
 
     # ------------------------------------------------------------------ loading in the background
 

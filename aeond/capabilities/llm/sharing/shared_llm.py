@@ -1,6 +1,7 @@
 """LLMAdapter over an engine that is shared out."""
 
 from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import replace
 
 from aeond.capabilities.llm.adapters.requests import check_messages, check_request
@@ -44,11 +45,8 @@ class SharedLLM:
         check_request(request)
         if request.reads_ahead:
             return await self._read_ahead(request)
-        async with self._engine.at_work(self._model, request.deadline_seconds) as left:
-            try:
-                return await self._adapter.generate(replace(request, deadline_seconds=left))
-            finally:
-                self._learn()
+        async with self._at_work(request.deadline_seconds) as left:
+            return await self._adapter.generate(replace(request, deadline_seconds=left))
 
     def stream(self, request: LLMRequest) -> AsyncIterator[LLMChunk]:
         check_request(request)
@@ -56,21 +54,15 @@ class SharedLLM:
 
     async def count_tokens(self, messages: Sequence[Message], tools: Sequence[ToolSchema] = ()) -> int:
         check_messages(messages)
-        async with self._engine.at_work(self._model, COUNT_SECONDS):
-            try:
-                return await self._adapter.count_tokens(messages, tools)
-            finally:
-                self._learn()
+        async with self._at_work(COUNT_SECONDS):
+            return await self._adapter.count_tokens(messages, tools)
 
     async def _stream(self, request: LLMRequest) -> AsyncIterator[LLMChunk]:
-        async with self._engine.at_work(self._model, request.deadline_seconds) as left:
+        async with self._at_work(request.deadline_seconds) as left:
             asked = replace(request, deadline_seconds=left)
-            try:
-                async with closing(self._adapter.stream(asked)) as chunks:
-                    async for chunk in chunks:
-                        yield chunk
-            finally:
-                self._learn()
+            async with closing(self._adapter.stream(asked)) as chunks:
+                async for chunk in chunks:
+                    yield chunk
 
     async def _read_ahead(self, request: LLMRequest) -> LLMResponse:
         with self._engine.beside(self.model) as beside:
@@ -78,6 +70,11 @@ class SharedLLM:
                 return await self._adapter.generate(request)
         raise LLMError("The engine is needed for something else, or rests.", reason="GAVE_WAY")
 
-    def _learn(self) -> None:
-        """In its turn the model is the resident one."""
-        self._learned[self._adapter.model] = self._adapter.capabilities
+    @asynccontextmanager
+    async def _at_work(self, deadline_seconds: float) -> AsyncIterator[float]:
+        """As `SharedEngine.at_work`. Keeps what the adapter says of its model, which in this turn is the resident one."""
+        async with self._engine.at_work(self._model, deadline_seconds) as left:
+            try:
+                yield left
+            finally:
+                self._learned[self._adapter.model] = self._adapter.capabilities

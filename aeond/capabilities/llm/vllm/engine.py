@@ -8,7 +8,7 @@ from pathlib import Path
 
 from aeond.capabilities.llm.adapters.dialects import VllmDialect
 from aeond.capabilities.llm.adapters.requests import MAX_STOPS
-from aeond.capabilities.llm.engine.interface import ModelFiles
+from aeond.capabilities.llm.engine.interface import EngineProgram, ModelFiles
 from aeond.capabilities.llm.engine.process import clean_environment
 from aeond.capabilities.llm.engine.supervision_rules import Supervision
 from aeond.capabilities.llm.engine.supervisor import EngineSupervisor
@@ -71,7 +71,7 @@ class VllmResident:
     template_tokens: int | None = None
 
 
-class VllmProgram:
+class VllmProgram(EngineProgram[VllmResident]):
     """The server of the environment whose interpreter is `python`. `cache` keeps what it learns about models."""
 
     def __init__(self, python: Path, cache: Path, settings: VllmSettings) -> None:
@@ -187,15 +187,12 @@ class VllmProgram:
             flags += ["--enable-lora", "--max-lora-rank", str(settings.lora_rank)]
         return [*(str(part) for option in options.items() for part in option), *flags, *settings.arguments]
 
-    async def show_loading(self, pid: int, path: Path, show: ShowProgress) -> None:
-        """Its launcher says so."""
-
     def resident(self, entry: CatalogueEntry, client: OpenAIClient, show: ShowProgress) -> VllmResident:
         return VllmResident(client, VllmDialect(entry.name, schemas=True))
 
     async def proves_alive(self, client: OpenAIClient) -> bool:
         """Whether it answers one token, ahead of all others; a long prompt is no hang."""
-        name = model_names(await client.get("/v1/models"))[0]
+        name = json.loads(await client.get("/v1/models"))["data"][0]["id"]
         asked = {"model": name, "prompt": "1", "max_tokens": 1, "priority": -1}
         return "choices" in await client.post("/v1/completions", asked)
 
@@ -227,8 +224,3 @@ class VllmEngine(EngineSupervisor[VllmResident]):
         super().__init__(
             catalogue, store, folder, clock, settings, VllmProgram(python, cache, settings), start
         )
-
-
-def model_names(body: bytes) -> list[str]:
-    """The names of the models that a server lists."""
-    return [str(model["id"]) for model in json.loads(body)["data"]]

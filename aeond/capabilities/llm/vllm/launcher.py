@@ -298,16 +298,14 @@ def answers(listening: Path) -> bool:
         connection.close()
 
 
-def session() -> list[int]:
+def session() -> Iterator[int]:
     """The processes of this process's session."""
     ours = os.getsid(0)
-    found = []
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
             with contextlib.suppress(OSError):
                 if os.getsid(int(entry.name)) == ours:
-                    found.append(int(entry.name))
-    return found
+                    yield int(entry.name)
 
 
 def end_all(which: Callable[[int], bool], patience_seconds: float = 0.0) -> None:

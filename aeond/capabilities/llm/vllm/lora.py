@@ -17,7 +17,6 @@ from typing import Final, Protocol
 import anyio
 
 from aeond.capabilities.llm.adapters.dialects import VllmDialect
-from aeond.capabilities.llm.adapters.measurements import Measurements
 from aeond.capabilities.llm.adapters.vllm import VllmSessions
 from aeond.capabilities.llm.vllm.engine import VllmResident
 from aeond.concurrency import Changes, first_of
@@ -64,11 +63,8 @@ class LoraAdapter:
 
 def room_for(adapters: Iterable[LoraAdapter]) -> int:
     """The rank to set room aside for, one that vLLM knows; 16 where none of the adapters can be read."""
-    ranks = [16]
-    for adapter in adapters:
-        if adapter.is_here:
-            ranks.append(adapter.rank())
-    return next(rank for rank in RANKS if rank >= max(ranks))
+    largest = max((adapter.rank() for adapter in adapters if adapter.is_here), default=16)
+    return next(rank for rank in RANKS if rank >= max(largest, 16))
 
 
 class SessionEngine(Engine, VllmSessions, Protocol):
@@ -95,6 +91,7 @@ class AdaptedEngine:
         self._life: VllmResident | None = None
         self._loaded: set[str] = set()  # into that life
         self._changes = Changes()
+        self.measurements = engine.measurements
         self.mark_dead, self.metrics = engine.mark_dead, engine.metrics
         self.unload, self.sleep, self.wake = engine.unload, engine.sleep, engine.wake
 
@@ -109,10 +106,6 @@ class AdaptedEngine:
     @property
     def tool_calls(self) -> bool:
         return self._engine.tool_calls
-
-    @property
-    def measurements(self) -> Measurements:
-        return self._engine.measurements
 
     @asynccontextmanager
     async def session(self) -> AsyncIterator[VllmResident]:

@@ -45,7 +45,11 @@ class ConvertedModels:
     async def fetch(self, entry: CatalogueEntry, on_progress: ShowProgress) -> Path:
         """Raises LLMError: what the store raises; ENGINE_NOT_INSTALLED, DISK_FULL, MODEL_UNUSABLE."""
         if not self._python.exists():
-            raise not_installed(self._python)
+            raise LLMError(
+                f"vLLM is not installed, for there is no {self._python}: run `aeond engine-setup`, or `make engine-setup` "
+                "in a checkout, or name its environment in vllm.environment.",
+                reason="ENGINE_NOT_INSTALLED",
+            )
         self._folder.mkdir(parents=True, exist_ok=True)  # a unit sees only what was there when it started
         found = own_folder(entry)
         if found is not None:
@@ -112,11 +116,3 @@ class ConvertedModels:
 def own_folder(entry: CatalogueEntry) -> Path | None:
     """The folder of safetensors that a user named as this model."""
     return next((place for place in entry.places if isinstance(place, Path) and place.is_dir()), None)
-
-
-def not_installed(python: Path) -> LLMError:
-    return LLMError(
-        f"vLLM is not installed, for there is no {python}: run `aeond engine-setup`, or `make engine-setup` in a "
-        "checkout, or name its environment in vllm.environment.",
-        reason="ENGINE_NOT_INSTALLED",
-    )

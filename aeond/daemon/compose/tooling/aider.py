@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from aeond.capabilities.aider.environment import BUILT, PACKAGES, is_built, mark
 from aeond.daemon.config.paths import Paths, real_names
 from aeond.daemon.config.schema import Config
-from aeond.ports import Clock, TextSink, Tool
+from aeond.ports import Clock, Tool
 from aeond.ports.serving import Terminals
 from aeond.ports.undo import UndoLog
 
@@ -25,7 +25,6 @@ def own_aider(
     undo_log: UndoLog,
     clock: Clock,
     models: "Callable[[], OpenModels]",
-    show_text: Callable[[str, str], TextSink],
     terminals: Terminals,
 ) -> Sequence[Tool]:
     """The tools aider, aider_interactive and apply_changes, where Aider is installed and bubblewrap can run it. `models` is
@@ -49,7 +48,6 @@ def own_aider(
         FileChanges(workshop.files, undo_log, workshop.threads, clock),
         paths.aider.resolve(),
         lambda grant: MeteredModel(models().llm_of(config.aider.model), grant),
-        show_text,
         config.aider.seconds,
         terminals,
     )

@@ -127,7 +127,7 @@ def own_hands(
         )
         memory_bytes = tools.sandbox_memory_mib << 20
         workshop = Workshop(sandbox, files, threads, undo_log, clock, memory_bytes, show_text)
-        aider = tuple(own_aider(config, paths, workshop, undo_log, clock, models, show_text, terminals))
+        aider = tuple(own_aider(config, paths, workshop, undo_log, clock, models, terminals))
     desktop = find_desktop(os.environ, files, threads)
     return [*hands(workshop, desktop, tools.hands), *aider], OwnWeb(workshop)
 

@@ -48,7 +48,7 @@ def gates(section: EgressSection) -> "tuple[Gate | None, Gate | None]":
     if not (section.hosts or section.local or section.search_url):
         return None, None
     from aeond.capabilities.egress.gate import Gate
-    from aeond.capabilities.egress.rules import EgressRules, host_pattern, host_port, search_rules
+    from aeond.capabilities.egress.rules import EgressRules, host_pattern, host_port, server_rules
 
     for key, entries, compiled in (
         ("hosts", section.hosts, host_pattern),
@@ -60,7 +60,7 @@ def gates(section: EgressSection) -> "tuple[Gate | None, Gate | None]":
             except ValueError as error:
                 raise _invalid(key, f"{entry!r:.200} {error}") from error
     try:
-        search = Gate(search_rules(section.search_url)) if section.search_url else None
+        search = Gate(server_rules(section.search_url, local=True)) if section.search_url else None
     except ToolError as error:
         raise _invalid("search_url", error.message) from error
     rules = EgressRules.of(section.hosts, section.local)

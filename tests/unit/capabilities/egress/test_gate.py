@@ -9,7 +9,7 @@ import pytest
 
 from aeond.capabilities.egress.exchange import Request, fetch
 from aeond.capabilities.egress.gate import Gate
-from aeond.capabilities.egress.rules import EgressRules, search_rules
+from aeond.capabilities.egress.rules import EgressRules, server_rules
 from aeond.capabilities.egress.urls import parse_url
 from aeond.domain.tools import RecordedEffect, ignore_effect
 from aeond.errors import ToolError
@@ -89,7 +89,9 @@ async def test_the_next_address_is_tried() -> None:
 async def test_searches_reach_their_server_alone() -> None:
     """The rules for searches allow the configured server, also on this machine, and nothing else."""
     with ScriptedNetwork() as made:
-        gate = Gate(search_rules("http://127.0.0.1:8888/search"), resolve=made.resolve, dial=made.dial)
+        gate = Gate(
+            server_rules("http://127.0.0.1:8888/search", local=True), resolve=made.resolve, dial=made.dial
+        )
         assert await gate.checked_addresses(parse_url("http://127.0.0.1:8888/search?q=x")) == ("127.0.0.1",)
         for other in ("http://127.0.0.1:8889/", "http://example.org/"):
             with pytest.raises(ToolError) as caught:

@@ -178,8 +178,3 @@ async def test_a_document_made_of_references_to_itself_is_refused() -> None:
     bomb += "".join(f"<!ENTITY a{n} '{f'&a{n - 1};' * 10}'>" for n in range(1, 10)) + "]>"
     with pytest.raises(ET.ParseError, match="amplification"):
         await read(docx("<w:p><w:r><w:t>&a9;</w:t></w:r></w:p>", doctype=bomb))
-
-
-async def test_reading_leaves_nothing_behind() -> None:
-    """There is nothing to reconcile."""
-    assert await TOOLS[0].reconcile({}, CONTEXT) is None  # type: ignore[func-returns-value]

@@ -124,8 +124,3 @@ async def test_a_program_that_closes_its_output_is_awaited(tmp_path: Path) -> No
     """A program without any output left open is awaited to its end, and its exit code is the result."""
     (done,) = await ran(tmp_path, ["sh", "-c", "exec >&- 2>&-; sleep 0.1; exit 5"])
     assert done["exit_code"] == 5
-
-
-async def test_nothing_is_known_of_an_earlier_call() -> None:
-    """After a crash the call is unknown."""
-    assert await TOOLS[0].reconcile({}, CONTEXT) is None  # type: ignore[func-returns-value]

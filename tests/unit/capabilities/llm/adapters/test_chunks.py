@@ -1,7 +1,7 @@
 """An answer as chunks."""
 
 import json
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 
 import pytest
 
@@ -23,7 +23,7 @@ async def read_chunks(request: LLMRequest, *pieces: ChatPiece) -> Sequence[LLMCh
 
 
 async def chunks_read(request: LLMRequest, *together: Sequence[ChatPiece]) -> Sequence[LLMChunk]:
-    async def come() -> AsyncIterator[Sequence[ChatPiece]]:
+    async def come() -> AsyncGenerator[Sequence[ChatPiece], None]:
         for pieces in together:
             yield pieces
 

@@ -85,7 +85,7 @@ async def test_killing_takes_the_whole_group(tmp_path: Path, tasks: TaskGroup) -
                 await anyio.lowlevel.checkpoint()
         child = int(process.log)
         process.kill()
-        assert await process.wait() == -9
+        assert await process.ended() == "killed by SIGKILL"
     with anyio.fail_after(60):
         while is_running(child):
             await anyio.lowlevel.checkpoint()
@@ -127,7 +127,7 @@ async def test_a_leftover_is_swept(tmp_path: Path, tasks: TaskGroup) -> None:
     """An engine that a crashed daemon left behind is killed by the next one."""
     process = await left_over(tmp_path, tasks, str(tmp_path / "engine.sock"))
     assert sweep(tmp_path) == process.pid
-    await process.wait()  # by its own accord it would never end
+    await process.ended()  # by its own accord it would never end
     assert start_ticks(process.pid) is None
     assert sweep(tmp_path) is None
 
@@ -143,7 +143,7 @@ async def test_others_are_not_swept(tmp_path: Path, tasks: TaskGroup, lie: str) 
     assert start_ticks(process.pid) is not None
     assert not (tmp_path / PID_FILE).exists()
     process.kill()
-    await process.wait()
+    await process.ended()
 
 
 @pytest.mark.parametrize(

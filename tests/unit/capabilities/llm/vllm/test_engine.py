@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from aeond.capabilities.llm.models.catalogue import SMOLLM2_135M
-from aeond.capabilities.llm.vllm.engine import LAUNCHER, VllmProgram, VllmSettings, model_names
+from aeond.capabilities.llm.vllm.engine import LAUNCHER, VllmProgram, VllmSettings
 from aeond.errors import LLMError
 
 
@@ -112,11 +112,6 @@ def test_a_folder_that_is_too_deep_is_reported(tmp_path: Path) -> None:
     with pytest.raises(LLMError) as refused:
         program(tmp_path).command(SMOLLM2_135M, Path("/m"), deep, 4096)
     assert refused.value.reason == "PATH_TOO_LONG"
-
-
-def test_models_are_read_from_the_servers_list() -> None:
-    """The names are those that the server lists, in its order."""
-    assert model_names(b'{"data": [{"id": "a"}, {"id": "b"}]}') == ["a", "b"]
 
 
 def test_tool_calls_are_parsed_where_the_model_has_them(tmp_path: Path) -> None:

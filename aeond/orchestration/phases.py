@@ -28,7 +28,7 @@ from aeond.orchestration.interfaces import (
     ToolSelection,
     discard_text,
 )
-from aeond.orchestration.phase_checks import TransitionContract, committed, contract_of
+from aeond.orchestration.phase_checks import committed, contract_of
 from aeond.ports import ProgressSink, TextSink
 
 log = logging.getLogger(__name__)
@@ -44,8 +44,8 @@ class PhaseOrchestrator:
     fallback, so that a run goes on with less instead of ending.
 
     Every operation before the answer is under a transition contract: without what that requires the part
-    is not asked, a failure that it marks retryable is tried exactly once more with the same snapshot, and
-    events that would break a guarantee are replaced by those of the fallback.
+    is not asked, and events that would break a guarantee are replaced by those of the fallback. A retryable
+    failure is tried exactly once more with the same snapshot.
     """
 
     references: References
@@ -69,7 +69,7 @@ class PhaseOrchestrator:
         events: tuple[e.EventKind, ...] = ()
         problem = contract.missing(snapshot)
         if problem is None:
-            events = await self._perform(operation, snapshot, grant, on_text, on_progress, contract)
+            events = await self._perform(operation, snapshot, grant, on_text, on_progress)
             problem = contract.broken(snapshot, events)
         if problem is not None:
             log.warning("%s: %s", problem.reason, problem.message, extra={"run_id": snapshot.run_id})
@@ -84,21 +84,20 @@ class PhaseOrchestrator:
         grant: Grant,
         on_text: TextSink,
         on_progress: ProgressSink,
-        contract: TransitionContract,
     ) -> tuple[e.EventKind, ...]:
         match operation:
             case Operation.RESOLVE:
-                return await self._resolve(snapshot, grant, contract)
+                return await self._resolve(snapshot, grant)
             case Operation.ROUTE:
-                return await self._route(snapshot, grant, on_text, contract)
+                return await self._route(snapshot, grant, on_text)
             case Operation.PROFILE:
-                return await self._profile(snapshot, grant, contract)
+                return await self._profile(snapshot, grant)
             case Operation.PLAN:
-                return await self._plan(snapshot, grant, on_progress, contract)
+                return await self._plan(snapshot, grant, on_progress)
             case Operation.EVALUATE:
-                return await self._evaluate(snapshot, grant, contract)
+                return await self._evaluate(snapshot, grant)
             case Operation.REFINE:
-                return await self._refine(snapshot, grant, contract)
+                return await self._refine(snapshot, grant)
             case Operation.ANSWER:
                 return await self._answer(snapshot, grant, on_text)
             case unknown:
@@ -131,10 +130,8 @@ class PhaseOrchestrator:
     ) -> tuple[e.EventKind, ...]:
         return (e.AnswerComposed(await self.answerer.compose(snapshot, grant, on_text), grant.used),)
 
-    async def _resolve(
-        self, snapshot: RunSnapshot, grant: Grant, contract: TransitionContract
-    ) -> tuple[e.EventKind, ...]:
-        resolved = (await _twice_at_most(lambda: self.references.resolve(snapshot, grant), contract)).value
+    async def _resolve(self, snapshot: RunSnapshot, grant: Grant) -> tuple[e.EventKind, ...]:
+        resolved = (await _twice_at_most(lambda: self.references.resolve(snapshot, grant))).value
         said = snapshot.request.text
         return (
             e.ReferencesResolved(
@@ -148,12 +145,10 @@ class PhaseOrchestrator:
             ),
         )
 
-    async def _route(
-        self, snapshot: RunSnapshot, grant: Grant, on_text: TextSink, contract: TransitionContract
-    ) -> tuple[e.EventKind, ...]:
+    async def _route(self, snapshot: RunSnapshot, grant: Grant, on_text: TextSink) -> tuple[e.EventKind, ...]:
         shown = await self.tools.choose(snapshot)
         showing = replace(snapshot, shown=shown)
-        choice = (await _twice_at_most(lambda: self.router.choose(showing, grant, on_text), contract)).value
+        choice = (await _twice_at_most(lambda: self.router.choose(showing, grant, on_text))).value
         chosen = e.RouteChosen(choice.route, choice.tool_call, grant.used, shown)
         if choice.answer is not None:
             return (chosen, e.AnswerComposed(choice.answer))
@@ -161,10 +156,8 @@ class PhaseOrchestrator:
             return (chosen,)
         return (chosen, e.PlanAdopted(_plan_of(snapshot.text, choice.tool_call), PlanSource.MODEL))
 
-    async def _profile(
-        self, snapshot: RunSnapshot, grant: Grant, contract: TransitionContract
-    ) -> tuple[e.EventKind, ...]:
-        ok, profile, _ = await _twice_at_most(lambda: self.depth.infer(snapshot, grant), contract)
+    async def _profile(self, snapshot: RunSnapshot, grant: Grant) -> tuple[e.EventKind, ...]:
+        ok, profile, _ = await _twice_at_most(lambda: self.depth.infer(snapshot, grant))
         inferred = e.ProfileInferred(profile, not ok, grant.used)
         if not ok:  # no profile to derive a budget from: the requested one stays
             return (inferred,)
@@ -175,32 +168,26 @@ class PhaseOrchestrator:
         return (inferred, e.BudgetAdjusted(budget, ("PROFILE",)))
 
     async def _plan(
-        self, snapshot: RunSnapshot, grant: Grant, on_progress: ProgressSink, contract: TransitionContract
+        self, snapshot: RunSnapshot, grant: Grant, on_progress: ProgressSink
     ) -> tuple[e.EventKind, ...]:
-        ok, draft, problem = await _twice_at_most(
-            lambda: self.planner.draft(snapshot, grant, on_progress), contract
-        )
+        ok, draft, problem = await _twice_at_most(lambda: self.planner.draft(snapshot, grant, on_progress))
         if not ok:
             return (e.PlanningFailed(problem, grant.used),)
         return (e.PlanAdopted(draft.plan, PlanSource.MODEL, grant.used, draft.repairs),)
 
-    async def _evaluate(
-        self, snapshot: RunSnapshot, grant: Grant, contract: TransitionContract
-    ) -> tuple[e.EventKind, ...]:
-        judgement = (await _twice_at_most(lambda: self.evaluator.evaluate(snapshot, grant), contract)).value
+    async def _evaluate(self, snapshot: RunSnapshot, grant: Grant) -> tuple[e.EventKind, ...]:
+        judgement = (await _twice_at_most(lambda: self.evaluator.evaluate(snapshot, grant))).value
         evaluated = e.PassEvaluated(judgement.evaluation, grant.used)
         if judgement.evaluation.converged or not judgement.actions:
             return (evaluated,)
         return (evaluated, _refined(self.refiner.apply(snapshot, judgement.actions), Amounts()))
 
-    async def _refine(
-        self, snapshot: RunSnapshot, grant: Grant, contract: TransitionContract
-    ) -> tuple[e.EventKind, ...]:
+    async def _refine(self, snapshot: RunSnapshot, grant: Grant) -> tuple[e.EventKind, ...]:
         judged = snapshot.evaluation
         stuck = judged is not None and STUCK in judged.reasons
         if stuck or _ANOTHER_PASS.exceeding(snapshot.ledger.left):  # nothing would come of it: phase E
             return (_refined(Refinement(snapshot.plan or Plan("")), grant.used),)
-        refinement = (await _twice_at_most(lambda: self.refiner.refine(snapshot, grant), contract)).value
+        refinement = (await _twice_at_most(lambda: self.refiner.refine(snapshot, grant))).value
         refined = _refined(refinement, grant.used)
         adapted = self.depth.adapt(snapshot) if refinement.applied else None
         if adapted is None:
@@ -210,15 +197,13 @@ class PhaseOrchestrator:
         return (refined, e.BudgetAdjusted(budget, reasons, profile))
 
 
-async def _twice_at_most(
-    ask: Callable[[], Awaitable[Outcome[T]]], contract: TransitionContract
-) -> Outcome[T]:
-    """What a part gives; a failure that the contract marks retryable is tried exactly once more.
+async def _twice_at_most(ask: Callable[[], Awaitable[Outcome[T]]]) -> Outcome[T]:
+    """What a part gives; a retryable failure is tried exactly once more.
 
     If both tries fail, the first problem is reported: a lack of budget for the second try says less.
     """
     outcome = await ask()
-    if outcome.ok or not contract.retryable(outcome.problem):
+    if outcome.ok or not outcome.cause.retryable:
         return outcome
     again = await ask()
     return again if again.ok else replace(again, problem=outcome.problem)

@@ -14,7 +14,7 @@ from aeond.orchestration.evaluation.judgement_schema import PROFILE_SCHEMA, read
 from aeond.orchestration.evaluation.progress import fresh_steps
 from aeond.orchestration.prompts.evaluation_prompts import profile_messages
 from aeond.orchestration.prompts.preamble import Preamble
-from aeond.orchestration.repair.constrained_model import ConstrainedModel
+from aeond.orchestration.repair.supervisor import Supervisor
 
 NOT_CONVERGED: Final = "NOT_CONVERGED"
 ISSUES_PRESENT: Final = "ISSUES_PRESENT"
@@ -86,7 +86,7 @@ PROFILE_SECONDS: Final = 60.0  # on a machine that takes longer an average profi
 class AdaptiveDepth:
     """The Depth over a model; what it may cost is computed, never the model's."""
 
-    def __init__(self, model: ConstrainedModel, preamble: Preamble) -> None:
+    def __init__(self, model: Supervisor, preamble: Preamble) -> None:
         self._model = model
         self._preamble = preamble
 

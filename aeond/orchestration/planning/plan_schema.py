@@ -13,7 +13,6 @@ from typing import Final
 from aeond.domain.plans.plan import LLM_AGENT
 from aeond.domain.tools import ToolSpec
 from aeond.domain.values import JsonObject, JsonValue, canonical_json
-from aeond.frozen import frozen
 from aeond.schemas.parts import as_object, closed_object, is_list, required_of, resolve
 
 MAX_MODEL_STEPS: Final = 8
@@ -32,34 +31,11 @@ REFERENCE: Final[JsonObject] = {
 _SCALARS: Final = ("string", "number", "boolean", "null")
 
 
-@frozen
-class PlanSchema:
-    """A compiled schema. `max_bytes` is the largest plan it admits; a token is at least one byte."""
-
-    schema: JsonObject
-    max_bytes: int
-
-
-class PlanSchemas:
-    """Compiles the schema for the given tools; keeps the last one until they change."""
-
-    def __init__(self) -> None:
-        self._key = ""
-        self._compiled: PlanSchema | None = None
-
-    def compile(self, specs: Sequence[ToolSpec]) -> PlanSchema:
-        key = canonical_json([[spec.name, spec.input_schema] for spec in specs])
-        if self._compiled is None or key != self._key:
-            self._compiled, self._key = compile_plan_schema(specs), key
-        return self._compiled
-
-
-def compile_plan_schema(specs: Sequence[ToolSpec]) -> PlanSchema:
+def compile_plan_schema(specs: Sequence[ToolSpec]) -> JsonObject:
     """The schema of `{"steps": [...]}` for these tools and the built-in agent."""
     items = compile_step(specs)
     steps: JsonObject = {"type": "array", "minItems": 1, "maxItems": MAX_MODEL_STEPS, "items": items}
-    plan = closed_object({"steps": steps})
-    return PlanSchema(plan, largest_bytes(plan))
+    return closed_object({"steps": steps})
 
 
 def compile_step(specs: Sequence[ToolSpec]) -> JsonObject:

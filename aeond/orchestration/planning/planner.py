@@ -10,17 +10,17 @@ from aeond.domain.outcome import Outcome, Problem, failure, success
 from aeond.domain.runs.budgets import Grant
 from aeond.domain.runs.run import RunSnapshot
 from aeond.domain.tools import ToolSpec
-from aeond.domain.values import JsonValue
+from aeond.domain.values import JsonObject, JsonValue
 from aeond.orchestration.budget.budgeted_llm import BudgetedLLM, is_cut
 from aeond.orchestration.interfaces import PlanDraft
 from aeond.orchestration.planning.plan_parsing import plan_from_model
-from aeond.orchestration.planning.plan_schema import MAX_STRING_CHARS, PlanSchema, PlanSchemas
+from aeond.orchestration.planning.plan_schema import MAX_STRING_CHARS, compile_plan_schema, largest_bytes
 from aeond.orchestration.prompts.preamble import Preamble
 from aeond.orchestration.prompts.run_prompts import plan_messages, replan_messages, with_earlier
 from aeond.orchestration.repair.provenance import values_in
 from aeond.orchestration.repair.strict_json import read_json
 from aeond.orchestration.repair.supervisor import Supervisor
-from aeond.ports import LLMAdapter, ProgressSink, ToolRegistry, Validator
+from aeond.ports import ProgressSink
 
 MAX_PLAN_TOKENS: Final = 900
 MAX_ASKS: Final = 2
@@ -30,35 +30,29 @@ _MEANT_WRONGLY: Final = ("REFERENCE_UNKNOWN", "REFERENCE_NOT_EARLIER", "PLAN_CUT
 
 
 class ModelPlanner:
-    """The Planner over an LLMAdapter.
+    """The Planner over a supervised model.
 
     The schema and the prompt come from the live registry; the answer is parsed strictly and validated.
     Malformed output goes to the Supervisor. A plan that is well formed and cannot work (it refers to
     results that come later, or does not fit its bounds) is requested once more, with the problem stated.
     """
 
-    def __init__(
-        self, llm: LLMAdapter, registry: ToolRegistry, supervisor: Supervisor, validator: Validator
-    ) -> None:
-        self._llm = llm
-        self._preamble = Preamble(registry, validator)
-        self._supervisor = supervisor
-        self._validator = validator
-        self._schemas = PlanSchemas()
+    def __init__(self, model: Supervisor, preamble: Preamble) -> None:
+        self._model = model
+        self._preamble = preamble
 
     async def draft(
         self, snapshot: RunSnapshot, grant: Grant, on_progress: ProgressSink
     ) -> Outcome[PlanDraft | None]:
         """A valid plan, or the problem of the last attempt."""
         specs = self._preamble.specs(snapshot)
-        compiled = self._schemas.compile(specs)
-        request = snapshot.text
+        schema = compile_plan_schema(specs)
         messages = plan_messages(with_earlier(snapshot), self._preamble.messages(snapshot))
         repairs: tuple[str, ...] = ()
         outcome: Outcome[PlanDraft | None] = failure(Problem("PLANNING_FAILED", "no plan was made"), None)
         for ask in range(MAX_ASKS):
             on_progress("planning", -1.0)
-            outcome, text = await self._ask(messages, compiled, request, specs, grant)
+            outcome, text = await self._ask(messages, schema, snapshot.text, specs, grant)
             if outcome.value is not None:
                 return success(replace(outcome.value, repairs=(*repairs, *outcome.value.repairs)))
             problem = outcome.problem
@@ -71,17 +65,14 @@ class ModelPlanner:
     async def _ask(
         self,
         messages: tuple[Message, ...],
-        compiled: PlanSchema,
+        schema: JsonObject,
         goal: str,
         specs: Sequence[ToolSpec],
         grant: Grant,
     ) -> tuple[Outcome[PlanDraft | None], str]:
-        request = LLMRequest(
-            messages,
-            max_tokens=min(MAX_PLAN_TOKENS, compiled.max_bytes),
-            schema=compiled.schema,
-        )
-        answered = await BudgetedLLM(self._llm, grant).generate(request)
+        most = min(MAX_PLAN_TOKENS, largest_bytes(schema))  # a token is at least one byte
+        request = LLMRequest(messages, max_tokens=most, schema=schema)
+        answered = await BudgetedLLM(self._model.llm, grant).generate(request)
         if answered.value is None:
             return answered.failed(None), ""
         text = answered.value.text
@@ -104,7 +95,7 @@ class ModelPlanner:
         read = plan_from_model(parsed.value, goal, specs)
         if read.value is None:
             return read.failed(None)
-        problems = self._validator.validate_plan(read.value)
+        problems = self._model.validator.validate_plan(read.value)
         if problems:
             return failure(problems[0], None)
         return success(PlanDraft(read.value))
@@ -112,7 +103,7 @@ class ModelPlanner:
     async def _repair(
         self, text: str, goal: str, specs: Sequence[ToolSpec], grant: Grant
     ) -> Outcome[PlanDraft | None]:
-        repaired = await self._supervisor.repair_plan(text, specs, grant)
+        repaired = await self._model.repair_plan(text, specs, grant)
         if repaired.value is None or not repaired.ok:
             return repaired.failed(None)
         done = (repaired.problem.message,) if repaired.problem else ()

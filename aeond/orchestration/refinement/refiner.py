@@ -16,7 +16,7 @@ from aeond.orchestration.prompts.evaluation_prompts import refining_messages
 from aeond.orchestration.prompts.preamble import Preamble
 from aeond.orchestration.refinement.actions import MAX_FRAGMENT_ROUNDS, MAX_NESTING, apply_actions
 from aeond.orchestration.refinement.change_schema import actions_from_model, changes_schema
-from aeond.orchestration.repair.constrained_model import ConstrainedModel
+from aeond.orchestration.repair.supervisor import Supervisor
 
 MAX_CHANGE_TOKENS: Final = 500
 TOO_COARSE: Final = "SPECIFICITY"  # reason of the issue that a step is too vague about how it is done
@@ -32,7 +32,7 @@ class ModelRefiner:
     refined: its next call came with the evaluation.
     """
 
-    def __init__(self, model: ConstrainedModel, preamble: Preamble, planner: Planner) -> None:
+    def __init__(self, model: Supervisor, preamble: Preamble, planner: Planner) -> None:
         self._model = model
         self._preamble = preamble
         self._planner = planner

@@ -23,8 +23,6 @@ MAX_CALL_ID_CHARS = 256
 
 
 class ToolShim:
-    """Implements ToolService."""
-
     def __init__(self, calls: ToolCalls) -> None:
         self._calls = calls
 

@@ -9,19 +9,18 @@ from collections.abc import Mapping
 
 from pydantic_core import from_json
 
-from aeond.domain.values import NO_ARGUMENTS, JsonObject, JsonValue
+from aeond.domain.values import NO_ARGUMENTS, JsonObject, JsonValue, compact_json
 from aeond.errors import InvalidInputError
 
 MAX_JSON_BYTES = 1 << 20
 
-_compact = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 _compact_ascii = json.JSONEncoder(separators=(",", ":")).encode
 _finite = json.JSONEncoder(allow_nan=False).encode
 
 
 def json_text(value: JsonValue) -> str:
     """A value as compact JSON text, keys in their own order. Never fails: a lone surrogate is escaped."""
-    text = _compact(value)
+    text = compact_json(value)
     return text if _encodable(text) else _compact_ascii(value)
 
 

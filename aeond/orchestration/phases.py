@@ -99,7 +99,8 @@ class PhaseOrchestrator:
             case Operation.REFINE:
                 return await self._refine(snapshot, grant)
             case Operation.ANSWER:
-                return await self._answer(snapshot, grant, on_text)
+                answer = await self.answerer.compose(snapshot, grant, on_text)
+                return (e.AnswerComposed(answer, grant.used),)
             case unknown:
                 assert_never(unknown)
 
@@ -124,11 +125,6 @@ class PhaseOrchestrator:
                 return e.AnswerComposed(answer, used)
             case unknown:
                 assert_never(unknown)
-
-    async def _answer(
-        self, snapshot: RunSnapshot, grant: Grant, on_text: TextSink
-    ) -> tuple[e.EventKind, ...]:
-        return (e.AnswerComposed(await self.answerer.compose(snapshot, grant, on_text), grant.used),)
 
     async def _resolve(self, snapshot: RunSnapshot, grant: Grant) -> tuple[e.EventKind, ...]:
         resolved = (await _twice_at_most(lambda: self.references.resolve(snapshot, grant))).value

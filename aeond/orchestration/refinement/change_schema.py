@@ -19,7 +19,7 @@ from aeond.domain.values import JsonObject, JsonValue
 from aeond.frozen import frozen
 from aeond.orchestration.planning.plan_parsing import derive_dependencies, plan_from_model
 from aeond.orchestration.planning.plan_schema import compile_step
-from aeond.orchestration.planning.step_renaming import renamed_step
+from aeond.orchestration.planning.step_references import renamed_step
 from aeond.schemas.parts import as_object, closed_object, is_list
 
 MAX_CHANGES: Final = 4

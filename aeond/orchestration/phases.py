@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
-from typing import Final, TypeVar, assert_never, cast
+from typing import Final, TypeVar, cast
 
 from aeond.domain.outcome import Outcome, Problem
 from aeond.domain.plans.evaluations import Evaluation
@@ -101,8 +101,6 @@ class PhaseOrchestrator:
             case Operation.ANSWER:
                 answer = await self.answerer.compose(snapshot, grant, on_text)
                 return (e.AnswerComposed(answer, grant.used),)
-            case unknown:
-                assert_never(unknown)
 
     async def conclude(
         self, operation: Operation, snapshot: RunSnapshot, problem: Problem, used: Amounts
@@ -123,8 +121,6 @@ class PhaseOrchestrator:
             case Operation.ANSWER:
                 answer = await self.answerer.compose(snapshot, Grant(Amounts()), discard_text)
                 return e.AnswerComposed(answer, used)
-            case unknown:
-                assert_never(unknown)
 
     async def _resolve(self, snapshot: RunSnapshot, grant: Grant) -> tuple[e.EventKind, ...]:
         resolved = (await _twice_at_most(lambda: self.references.resolve(snapshot, grant))).value

@@ -52,7 +52,7 @@ class PreparedIntents:
         arguments = planned.arguments
         # A call with an id was bound before its arguments were repaired: it holds data and no references.
         if not planned.call_id:
-            ok, arguments, problem = self.readiness.bind(step, run, tool.spec)
+            ok, arguments, problem = self.readiness.bind(arguments, run, tool.spec)
             if not ok:
                 step = replace(step, errors=(str(problem),))
                 return StepStarted(step, attempt, StepMode.TOOL, Recovery.RERUN, reservation)

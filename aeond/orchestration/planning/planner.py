@@ -23,7 +23,6 @@ from aeond.orchestration.repair.supervisor import Supervisor
 from aeond.ports import ProgressSink
 
 MAX_PLAN_TOKENS: Final = 900
-MAX_ASKS: Final = 2
 
 # Mistakes in what a plan says, not in how it is written: no repair of form helps, another plan may.
 _MEANT_WRONGLY: Final = ("REFERENCE_UNKNOWN", "REFERENCE_NOT_EARLIER", "PLAN_CUT")
@@ -48,19 +47,18 @@ class ModelPlanner:
         specs = self._preamble.specs(snapshot)
         schema = compile_plan_schema(specs)
         messages = plan_messages(with_earlier(snapshot), self._preamble.messages(snapshot))
-        repairs: tuple[str, ...] = ()
-        outcome: Outcome[PlanDraft | None] = failure(Problem("PLANNING_FAILED", "no plan was made"), None)
-        for ask in range(MAX_ASKS):
-            on_progress("planning", -1.0)
-            outcome, text = await self._ask(messages, schema, snapshot.text, specs, grant)
-            if outcome.value is not None:
-                return success(replace(outcome.value, repairs=(*repairs, *outcome.value.repairs)))
-            problem = outcome.problem
-            if problem is None or problem.reason not in _MEANT_WRONGLY or ask == MAX_ASKS - 1:
-                break
-            repairs = (f"asked for another plan: {problem}",)
-            messages = replan_messages(messages, text, problem.message)
-        return outcome
+        on_progress("planning", -1.0)
+        outcome, text = await self._ask(messages, schema, snapshot.text, specs, grant)
+        problem = outcome.problem
+        if problem is None or problem.reason not in _MEANT_WRONGLY:
+            return outcome
+        on_progress("planning", -1.0)
+        messages = replan_messages(messages, text, problem.message)
+        again, _ = await self._ask(messages, schema, snapshot.text, specs, grant)
+        if again.value is None:
+            return again
+        repairs = (f"asked for another plan: {problem}", *again.value.repairs)
+        return success(replace(again.value, repairs=repairs))
 
     async def _ask(
         self,

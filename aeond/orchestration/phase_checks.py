@@ -12,7 +12,7 @@ from typing import Final
 from aeond.domain.outcome import Problem
 from aeond.domain.plans.evaluations import Evaluation
 from aeond.domain.plans.plan import Plan
-from aeond.domain.plans.profiles import Route, TaskProfile
+from aeond.domain.plans.profiles import Route
 from aeond.domain.runs import events as e
 from aeond.domain.runs.budgets import Amounts
 from aeond.domain.runs.run import Operation, RunSnapshot
@@ -85,11 +85,8 @@ def committed(run: RunSnapshot, used: Amounts) -> Amounts:
 
 
 def _profile_within_scales(_: RunSnapshot, events: Sequence[e.EventKind]) -> bool:
-    return all(_within_scales(x.profile) for x in events if isinstance(x, e.ProfileInferred))
-
-
-def _within_scales(profile: TaskProfile) -> bool:
-    return 1 <= profile.reasoning_depth <= 5 and 0.0 <= profile.information_sufficiency <= 1.0
+    profiles = [x.profile for x in events if isinstance(x, e.ProfileInferred)]
+    return all(1 <= p.reasoning_depth <= 5 and 0.0 <= p.information_sufficiency <= 1.0 for p in profiles)
 
 
 def _budget_within_bounds(run: RunSnapshot, events: Sequence[e.EventKind]) -> bool:

@@ -12,7 +12,6 @@ from aeond.domain.plans.profiles import DEFAULT_PROFILE, Route
 from aeond.domain.runs import events as e
 from aeond.domain.runs.budgets import Amounts, Grant
 from aeond.domain.runs.run import Operation, PlanSource, RunSnapshot
-from aeond.domain.tools import ToolCall
 from aeond.frozen import frozen
 from aeond.orchestration.budget.allocation import at_least
 from aeond.orchestration.evaluation.convergence import STUCK
@@ -146,7 +145,8 @@ class PhaseOrchestrator:
             return (chosen, e.AnswerComposed(choice.answer))
         if choice.route is not Route.DIRECT or choice.tool_call is None:
             return (chosen,)
-        return (chosen, e.PlanAdopted(_plan_of(snapshot.text, choice.tool_call), PlanSource.MODEL))
+        step = PlanStep("s1", f"call {choice.tool_call.tool}", choice.tool_call)
+        return (chosen, e.PlanAdopted(Plan(snapshot.text, (step,)), PlanSource.MODEL))
 
     async def _profile(self, snapshot: RunSnapshot, grant: Grant) -> tuple[e.EventKind, ...]:
         ok, profile, _ = await _twice_at_most(lambda: self.depth.infer(snapshot, grant))
@@ -203,7 +203,3 @@ async def _twice_at_most(ask: Callable[[], Awaitable[Outcome[T]]]) -> Outcome[T]
 
 def _refined(refinement: Refinement, used: Amounts) -> e.PlanRefined:
     return e.PlanRefined(refinement.plan, refinement.applied, refinement.skipped, used)
-
-
-def _plan_of(goal: str, call: ToolCall) -> Plan:
-    return Plan(goal, (PlanStep("s1", f"call {call.tool}", call),))

@@ -117,7 +117,8 @@ class StepAnswerer:
 def answer_without_model(snapshot: RunSnapshot) -> Answer:
     """The answer where no model is asked for one: what an evaluation or the last step wrote, or the results."""
     given = answer_from_steps(snapshot)
-    spoken = _final_output(snapshot) or _spoken_by_last_step(snapshot)
+    judged = snapshot.evaluation
+    spoken = (judged.final_output.strip() if judged else "") or _spoken_by_last_step(snapshot)
     return given if spoken is None else replace(given, text=spoken, synthesized=True)
 
 
@@ -167,11 +168,6 @@ def _weight(step: StepSnapshot) -> float:
         return 0.0
     clear = 1.0 if step.clarity is None else _WEIGHTS[step.clarity]
     return clear * (_FALLBACK_WEIGHT if step.mode is StepMode.FALLBACK else 1.0)
-
-
-def _final_output(snapshot: RunSnapshot) -> str | None:
-    """What the last evaluation wrote from the results, if it did."""
-    return snapshot.evaluation.final_output.strip() or None if snapshot.evaluation else None
 
 
 def _has_converged(snapshot: RunSnapshot) -> bool:

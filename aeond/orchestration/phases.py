@@ -122,19 +122,12 @@ class PhaseOrchestrator:
                 return e.AnswerComposed(answer, used)
 
     async def _resolve(self, snapshot: RunSnapshot, grant: Grant) -> tuple[e.EventKind, ...]:
-        resolved = (await _twice_at_most(lambda: self.references.resolve(snapshot, grant))).value
         said = snapshot.request.text
-        return (
-            e.ReferencesResolved(
-                said,
-                resolved.text,
-                resolved.context,
-                grant.used,
-                resolved.note,
-                resolved.standing,
-                resolved.taint,
-            ),
+        found = (await _twice_at_most(lambda: self.references.resolve(snapshot, grant))).value
+        resolved = e.ReferencesResolved(
+            said, found.text, found.context, grant.used, found.note, found.standing, found.taint
         )
+        return (resolved,)
 
     async def _route(self, snapshot: RunSnapshot, grant: Grant, on_text: TextSink) -> tuple[e.EventKind, ...]:
         shown = await self.tools.choose(snapshot)

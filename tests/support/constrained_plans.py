@@ -131,7 +131,7 @@ def problem_with(
         ]
         if unknown:
             return unknown[0]
-    read = plan_from_model(plan, "", tool_specs())
+    read = plan_from_model(plan, tool_specs())
     return "" if read.value is not None else str(read.problem)
 
 

@@ -7,6 +7,7 @@ from typing import Final
 from aeond.domain.llm import LLMRequest
 from aeond.domain.messages import Message
 from aeond.domain.outcome import Outcome, Problem, failure, success
+from aeond.domain.plans.plan import Plan
 from aeond.domain.runs.budgets import Grant
 from aeond.domain.runs.run import RunSnapshot
 from aeond.domain.tools import ToolSpec
@@ -48,64 +49,47 @@ class ModelPlanner:
         schema = compile_plan_schema(specs)
         messages = plan_messages(with_earlier(snapshot), self._preamble.messages(snapshot))
         on_progress("planning", -1.0)
-        outcome, text = await self._ask(messages, schema, snapshot.text, specs, grant)
-        problem = outcome.problem
-        if problem is None or problem.reason not in _MEANT_WRONGLY:
-            return outcome
-        on_progress("planning", -1.0)
-        messages = replan_messages(messages, text, problem.message)
-        again, _ = await self._ask(messages, schema, snapshot.text, specs, grant)
-        if again.value is None:
-            return again
-        repairs = (f"asked for another plan: {problem}", *again.value.repairs)
-        return success(replace(again.value, repairs=repairs))
+        outcome, text = await self._ask(messages, schema, specs, grant)
+        repairs: tuple[str, ...] = ()
+        if not outcome.ok and outcome.cause.reason in _MEANT_WRONGLY:
+            on_progress("planning", -1.0)
+            repairs = (f"asked for another plan: {outcome.cause}",)
+            messages = replan_messages(messages, text, outcome.cause.message)
+            outcome, _ = await self._ask(messages, schema, specs, grant)
+        if outcome.value is None or not outcome.ok:
+            return outcome.failed(None)
+        if outcome.problem is not None:  # how its form was repaired
+            repairs = (*repairs, outcome.problem.message)
+        return success(PlanDraft(replace(outcome.value, goal=snapshot.text), repairs))
 
     async def _ask(
-        self,
-        messages: tuple[Message, ...],
-        schema: JsonObject,
-        goal: str,
-        specs: Sequence[ToolSpec],
-        grant: Grant,
-    ) -> tuple[Outcome[PlanDraft | None], str]:
+        self, messages: tuple[Message, ...], schema: JsonObject, specs: Sequence[ToolSpec], grant: Grant
+    ) -> tuple[Outcome[Plan | None], str]:
+        """The plan, and the text that the model wrote."""
         most = min(MAX_PLAN_TOKENS, largest_bytes(schema))  # a token is at least one byte
         request = LLMRequest(messages, max_tokens=most, schema=schema)
         answered = await BudgetedLLM(self._model.llm, grant).generate(request)
         if answered.value is None:
             return answered.failed(None), ""
-        text = answered.value.text
         if is_cut(answered.value):
-            return failure(
-                _cut(f"the plan is longer than {answered.value.usage.completion_tokens} tokens"), None
-            ), ""
-        outcome = self._read(text, goal, specs)
-        if outcome.ok or (outcome.problem and outcome.problem.reason in _MEANT_WRONGLY):
-            return outcome, text
-        return await self._repair(text, goal, specs, grant), text
+            tokens = answered.value.usage.completion_tokens
+            return failure(_cut(f"the plan is longer than {tokens} tokens"), None), ""
+        text = answered.value.text
+        outcome = self._read(text, specs)
+        if not outcome.ok and outcome.cause.reason not in _MEANT_WRONGLY:
+            outcome = await self._model.repair_plan(text, specs, grant)
+        return outcome, text
 
-    def _read(self, text: str, goal: str, specs: Sequence[ToolSpec]) -> Outcome[PlanDraft | None]:
+    def _read(self, text: str, specs: Sequence[ToolSpec]) -> Outcome[Plan | None]:
         """The plan if it is right as it stands."""
         parsed = read_json(text)
         if not parsed.ok:
             return parsed.failed(None)
         if _reaches_a_bound(parsed.value):
             return failure(_cut(f"a text in the plan is longer than {MAX_STRING_CHARS} characters"), None)
-        read = plan_from_model(parsed.value, goal, specs)
-        if read.value is None:
-            return read.failed(None)
-        problems = self._model.validator.validate_plan(read.value)
-        if problems:
-            return failure(problems[0], None)
-        return success(PlanDraft(read.value))
-
-    async def _repair(
-        self, text: str, goal: str, specs: Sequence[ToolSpec], grant: Grant
-    ) -> Outcome[PlanDraft | None]:
-        repaired = await self._model.repair_plan(text, specs, grant)
-        if repaired.value is None or not repaired.ok:
-            return repaired.failed(None)
-        done = (repaired.problem.message,) if repaired.problem else ()
-        return success(PlanDraft(replace(repaired.value, goal=goal), done))
+        read = plan_from_model(parsed.value, specs)
+        problems = self._model.validator.validate_plan(read.value) if read.value else ()
+        return failure(problems[0], None) if problems else read
 
 
 def _cut(message: str) -> Problem:

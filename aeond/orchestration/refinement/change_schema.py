@@ -87,7 +87,7 @@ class _Reading:
                 yield from self._handed_on(lost_id, new_id)
 
     def _step(self, value: JsonValue) -> PlanStep | None:
-        read = plan_from_model({"steps": [value]}, "", self.specs)
+        read = plan_from_model({"steps": [value]}, self.specs)
         return read.value.steps[0] if read.value else None
 
     def _after(self, step_id: str) -> Collection[str]:

@@ -139,7 +139,7 @@ class Supervisor:
             if repaired.problem:
                 return _reading(None, [repaired.problem])
             shaped = repair_plan_shape(repaired.value)
-            outcome = plan_from_model(shaped, "", specs)
+            outcome = plan_from_model(shaped, specs)
             if outcome.value is None:
                 return _reading(None, [outcome.cause])
             result = replace(outcome.value, steps=tuple(self._typed(s, by_name) for s in outcome.value))

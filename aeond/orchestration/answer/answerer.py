@@ -69,18 +69,11 @@ class StepAnswerer:
 
     async def compose(self, snapshot: RunSnapshot, grant: Grant, on_text: TextSink) -> Answer:
         given = answer_without_model(snapshot)
-        if snapshot.route is Route.REPLY and not (snapshot.exhausted or snapshot.cancel_requested):
+        ending = snapshot.exhausted or snapshot.cancel_requested
+        if snapshot.route is Route.REPLY and not ending:
             return await plain_reply(self._llm, snapshot, grant, on_text)
-        if given.synthesized or snapshot.route is Route.DIRECT:
-            return given
-        planned = snapshot.plan_source is PlanSource.MODEL and bool(snapshot.steps)
-        if (
-            not planned
-            or not given.step_ids
-            or snapshot.exhausted
-            or snapshot.cancel_requested
-            or grant.left.llm_calls < 1
-        ):
+        planned = snapshot.plan_source is PlanSource.MODEL and snapshot.route is not Route.DIRECT
+        if given.synthesized or not planned or not given.step_ids or ending or grant.left.llm_calls < 1:
             return given
         return _with_expiry(await self._synthesize(snapshot, given, grant, on_text), snapshot, grant)
 

@@ -7,7 +7,7 @@ import difflib
 import mimetypes
 import re
 import unicodedata
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from enum import IntEnum
 from typing import Final
 
@@ -100,11 +100,9 @@ def likeness(first: str, second: str) -> float:
     return 0.6 * shared + 0.4 * whole
 
 
-def nearest(
-    wanted: str, names: Iterable[str], limit: int, *, least: float = 0.0, key: Callable[[str], str] = str
-) -> tuple[str, ...]:
+def nearest(wanted: str, names: Iterable[str], limit: int, *, least: float = 0.0) -> tuple[str, ...]:
     """The names most alike, the likeliest first; equal ones keep their order."""
-    ranked = sorted(((likeness(wanted, key(name)), name) for name in names), key=lambda pair: -pair[0])
+    ranked = sorted(((likeness(wanted, name), name) for name in names), key=lambda pair: -pair[0])
     return tuple(name for alike, name in ranked[:limit] if alike >= least)
 
 

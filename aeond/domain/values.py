@@ -36,6 +36,17 @@ def display_json(value: JsonValue) -> str:
     return value if isinstance(value, str) else _DISPLAY.encode(value)
 
 
+def is_unicode(text: str) -> bool:
+    """Whether the text has no half of a surrogate pair, which no encoding can write."""
+    if text.isascii():
+        return True
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def mapped(
     value: JsonValue,
     on_text: Callable[[str, tuple[str | int, ...]], JsonValue],

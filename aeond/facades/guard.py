@@ -110,13 +110,9 @@ def _too_large() -> _RefusedError:
 
 def _replaying(body: bytes, receive: Receive) -> Receive:
     """Delivers the body first, then what comes after it: that the client went away."""
-    delivered = False
+    first: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
 
     async def next_message() -> Message:
-        nonlocal delivered
-        if delivered:
-            return await receive()
-        delivered = True
-        return {"type": "http.request", "body": body, "more_body": False}
+        return first.pop() if first else await receive()
 
     return next_message

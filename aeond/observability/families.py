@@ -45,27 +45,28 @@ class Reading:
 
 Kind = type[CounterMetricFamily | GaugeMetricFamily | HistogramMetricFamily]
 Value = float | Histogram
-Values = Callable[[Reading], Mapping[Labels, Value]]
+Values = Callable[[Reading], Value | Mapping[Labels, Value]]
 
 
 @frozen
 class Family:
-    """A metric. `labels` has the known values of each label: they are shown with 0 before anything was counted, because to
-    Prometheus the value with which a series appears is no increase."""
+    """A metric. `values` gives a value for each combination of labels, or the one of a metric without labels. `labels` has the
+    known values of each label: they are shown with 0 before anything was counted, because to Prometheus the value with which a
+    series appears is no increase."""
 
-    name: str
     kind: Kind
+    name: str
     meaning: str
-    labels: Mapping[str, Iterable[str]]
     values: Values
+    labels: Mapping[str, Iterable[str]]
 
     def metric(self, reading: Reading) -> Metric:
         shown = self.kind(self.name, self.meaning, labels=tuple(self.labels))
         nothing: Value = Histogram(LONG) if self.kind is HistogramMetricFamily else 0.0
-        for labels, value in {
-            **dict.fromkeys(product(*self.labels.values()), nothing),
-            **self.values(reading),
-        }.items():
+        values: dict[Labels, Value] = dict.fromkeys(product(*self.labels.values()), nothing)
+        found = self.values(reading)
+        values.update(found if isinstance(found, Mapping) else {(): found})
+        for labels, value in values.items():
             if isinstance(value, Histogram):
                 assert isinstance(shown, HistogramMetricFamily)
                 shown.add_metric(labels, value.buckets, value.sum)
@@ -75,251 +76,208 @@ class Family:
         return shown
 
 
-def _single(name: str, kind: Kind, meaning: str, value: Callable[[Reading], Value]) -> Family:
-    """A metric without labels."""
-    return Family(name, kind, meaning, {}, lambda reading: {(): value(reading)})
+def _counter(name: str, meaning: str, values: Values, **labels: Iterable[str]) -> Family:
+    return Family(CounterMetricFamily, name, meaning, values, labels)
+
+
+def _gauge(name: str, meaning: str, values: Values, **labels: Iterable[str]) -> Family:
+    return Family(GaugeMetricFamily, name, meaning, values, labels)
+
+
+def _histogram(name: str, meaning: str, values: Values, **labels: Iterable[str]) -> Family:
+    return Family(HistogramMetricFamily, name, meaning, values, labels)
 
 
 _ENDS: Final = tuple(state for state in RunState if state.ended)
 _STEP_ENDS: Final = (*(state for state in StepState if state.ended), StepState.UNKNOWN)
 _OPERATIONS: Final = (*Operation, STEP)
-_COUNTER, _GAUGE, _HISTOGRAM = CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily
 
 FAMILIES: Final = (
-    Family(
+    _gauge(
         "aeond_runs",
-        _GAUGE,
         "Runs in the journal by state.",
-        {"state": RunState},
         lambda now: {(state,): count for state, count in now.runs.items()},
+        state=RunState,
     ),
-    _single(
+    _gauge(
         "aeond_runs_active",
-        _GAUGE,
         "Runs that occupy a slot or work below one.",
         lambda now: now.daemon.load.running_runs,
     ),
-    _single(
-        "aeond_runs_active_limit",
-        _GAUGE,
-        "Slots: runs.max_running.",
-        lambda now: now.daemon.load.max_running_runs,
+    _gauge(
+        "aeond_runs_active_limit", "Slots: runs.max_running.", lambda now: now.daemon.load.max_running_runs
     ),
-    _single(
-        "aeond_runs_queued", _GAUGE, "Runs that wait for a slot.", lambda now: now.daemon.load.waiting_runs
-    ),
-    _single(
+    _gauge("aeond_runs_queued", "Runs that wait for a slot.", lambda now: now.daemon.load.waiting_runs),
+    _gauge(
         "aeond_runs_queued_limit",
-        _GAUGE,
         "Places in the queue: runs.max_waiting.",
         lambda now: now.daemon.load.max_waiting_runs,
     ),
-    Family(
+    _counter(
         "aeond_runs_created",
-        _COUNTER,
         "Runs created, by origin: client, child or fork.",
-        {"origin": ("client", "child", "fork")},
         lambda now: now.counts.created,
+        origin=("client", "child", "fork"),
     ),
-    Family(
-        "aeond_runs_ended",
-        _COUNTER,
-        "Runs that ended, by state.",
-        {"state": _ENDS},
-        lambda now: now.counts.ended,
-    ),
-    Family(
+    _counter("aeond_runs_ended", "Runs that ended, by state.", lambda now: now.counts.ended, state=_ENDS),
+    _counter(
         "aeond_runs_suspended",
-        _COUNTER,
         "Suspensions of runs, by reason.",
-        {"reason": SuspendReason},
         lambda now: now.counts.suspended,
+        reason=SuspendReason,
     ),
-    Family(
+    _counter(
         "aeond_runs_resumed",
-        _COUNTER,
         "Resumptions of runs after a restart or a suspension.",
-        {},
         lambda now: now.counts.resumed,
     ),
-    Family(
+    _histogram(
         "aeond_run_seconds",
-        _HISTOGRAM,
         "Working time of ended runs, by state.",
-        {"state": _ENDS},
         lambda now: now.counts.run_seconds,
+        state=_ENDS,
     ),
-    Family(
+    _histogram(
         "aeond_run_engine_seconds",
-        _HISTOGRAM,
         "Engine time of an ended run, summed over its model calls.",
-        {},
         lambda now: now.counts.run_engine_seconds,
     ),
-    Family(
+    _counter(
         "aeond_steps",
-        _COUNTER,
         "Steps that ended, by mode and state.",
-        {"mode": StepMode, "state": _STEP_ENDS},
         lambda now: now.counts.steps,
+        mode=StepMode,
+        state=_STEP_ENDS,
     ),
-    Family(
+    _histogram(
         "aeond_step_seconds",
-        _HISTOGRAM,
         "Duration of steps, by mode.",
-        {"mode": StepMode},
         lambda now: now.counts.step_seconds,
+        mode=StepMode,
     ),
-    Family(
+    _counter(
         "aeond_operations",
-        _COUNTER,
         "Operations of runs that ended.",
-        {"operation": Operation},
         lambda now: now.counts.operations,
+        operation=Operation,
     ),
-    Family(
+    _histogram(
         "aeond_operation_seconds",
-        _HISTOGRAM,
         "Duration of operations of runs.",
-        {"operation": Operation},
         lambda now: now.counts.operation_seconds,
+        operation=Operation,
     ),
-    Family(
+    _counter(
         "aeond_budget_used",
-        _COUNTER,
         "Amounts charged to the budgets of runs, by operation and dimension.",
-        {"operation": _OPERATIONS, "dimension": DIMENSIONS},
         lambda now: now.counts.used,
+        operation=_OPERATIONS,
+        dimension=DIMENSIONS,
     ),
-    Family(
+    _counter(
         "aeond_model_tokens",
-        _COUNTER,
         "Tokens of model calls: prompt and completion.",
-        {"operation": _OPERATIONS, "kind": ("prompt", "completion")},
         lambda now: now.counts.tokens,
+        operation=_OPERATIONS,
+        kind=("prompt", "completion"),
     ),
-    Family(
+    _counter(
         "aeond_model_cached_tokens",
-        _COUNTER,
         "The part of the prompt tokens that came from the prefix cache.",
-        {"operation": _OPERATIONS},
         lambda now: now.counts.cached_tokens,
+        operation=_OPERATIONS,
     ),
-    Family(
+    _counter(
         "aeond_model_engine_seconds",
-        _COUNTER,
         "Engine time of model calls.",
-        {"operation": _OPERATIONS},
         lambda now: now.counts.engine_seconds,
+        operation=_OPERATIONS,
     ),
-    Family(
+    _histogram(
         "aeond_model_first_token_seconds",
-        _HISTOGRAM,
         "Time to the first token of the first answer of an operation.",
-        {"operation": _OPERATIONS},
         lambda now: now.counts.first_token_seconds,
+        operation=_OPERATIONS,
     ),
-    Family(
+    _counter(
         "aeond_policy_decisions",
-        _COUNTER,
         "Decisions of the policy, by verdict and effect.",
-        {"verdict": Verdict, "effect": Effect},
         lambda now: now.counts.decisions,
+        verdict=Verdict,
+        effect=Effect,
     ),
-    Family(
+    _counter(
         "aeond_approvals",
-        _COUNTER,
         "Approvals requested, approved, denied and expired.",
-        {"event": ("requested", "approved", "denied", "expired")},
         lambda now: now.counts.approvals,
+        event=("requested", "approved", "denied", "expired"),
     ),
-    _single(
-        "aeond_approvals_open",
-        _GAUGE,
-        "Approvals that wait for a person.",
-        lambda now: now.counts.open_approvals,
+    _gauge(
+        "aeond_approvals_open", "Approvals that wait for a person.", lambda now: now.counts.open_approvals
     ),
-    _single(
+    _gauge(
         "aeond_questions_open",
-        _GAUGE,
         "Questions of runs that wait for a person.",
         lambda now: now.counts.open_questions,
     ),
-    _single(
+    _histogram(
         "aeond_commit_seconds",
-        _HISTOGRAM,
         "Time from an append to the journal until it is durable.",
         lambda now: now.commits,
     ),
-    _single("aeond_stream_subscribers", _GAUGE, "Open streams to clients.", lambda now: now.streams),
-    _single("aeond_connections", _GAUGE, "Open connections of clients.", lambda now: now.connections),
-    Family(
+    _gauge("aeond_stream_subscribers", "Open streams to clients.", lambda now: now.streams),
+    _gauge("aeond_connections", "Open connections of clients.", lambda now: now.connections),
+    _gauge(
         "aeond_engine_state",
-        _GAUGE,
         "1 for the state of the engine, 0 for the others.",
-        {"state": EngineState},
         lambda now: {(now.daemon.engine.state,): 1.0},
+        state=EngineState,
     ),
-    _single(
-        "aeond_engine_restarts", _COUNTER, "Restarts of the engine.", lambda now: now.daemon.engine.restarts
-    ),
-    Family(
+    _counter("aeond_engine_restarts", "Restarts of the engine.", lambda now: now.daemon.engine.restarts),
+    _gauge(
         "aeond_engine_requests",
-        _GAUGE,
         "Requests at the engine: running or waiting.",
-        {"state": ("running", "waiting")},
         lambda now: {("running",): now.engine.running_requests, ("waiting",): now.engine.waiting_requests},
+        state=("running", "waiting"),
     ),
-    Family(
+    _counter(
         "aeond_engine_tokens",
-        _COUNTER,
         "Tokens of the engine's answers, with those outside of runs.",
-        {"kind": ("prompt", "completion")},
-        lambda now: {
-            ("prompt",): now.engine.prompt_tokens,
-            ("completion",): now.engine.completion_tokens,
-        },
+        lambda now: {("prompt",): now.engine.prompt_tokens, ("completion",): now.engine.completion_tokens},
+        kind=("prompt", "completion"),
     ),
-    _single(
+    _counter(
         "aeond_engine_cached_tokens",
-        _COUNTER,
         "The part of the engine's prompt tokens that came from the prefix cache.",
         lambda now: now.engine.cached_tokens,
     ),
-    _single(
+    _gauge(
         "aeond_engine_tokens_per_second",
-        _GAUGE,
         "Generation speed of the most recent answers.",
         lambda now: now.engine.tokens_per_second,
     ),
-    _single(
+    _gauge(
         "aeond_engine_cache_ratio",
-        _GAUGE,
         "Fill level of the engine's cache, 0 to 1.",
         lambda now: now.engine.cache_fraction,
     ),
-    Family(
+    _gauge(
         "aeond_daemon_state",
-        _GAUGE,
         "1 for the state of the daemon, 0 for the others.",
-        {"state": DaemonState},
         lambda now: {(now.daemon.state,): 1.0},
+        state=DaemonState,
     ),
-    _single(
-        "aeond_problems", _GAUGE, "Problems that aeonctl status shows.", lambda now: len(now.daemon.messages)
-    ),
-    Family(
+    _gauge("aeond_problems", "Problems that aeonctl status shows.", lambda now: len(now.daemon.messages)),
+    _gauge(
         "aeond_build",
-        _GAUGE,
         "Always 1; the label is the version.",
-        {"version": ()},
         lambda now: {(now.daemon.version,): 1.0},
+        version=(),
     ),
-    Family(
+    _counter(
         "aeond_trace_spans",
-        _COUNTER,
         "Spans exported, and dropped because the collector did not take them.",
-        {"result": ("exported", "dropped")},
         lambda now: {("exported",): now.spans.exported, ("dropped",): now.spans.dropped},
+        result=("exported", "dropped"),
     ),
 )

@@ -47,9 +47,8 @@ class HttpEndpoint:
         self._page = page
         self._key = f"Bearer {key}".encode() if key else b""
         self._open = 0
-        self._silent: dict[
-            anyio.CancelScope, None
-        ] = {}  # connections whose request has not come, the oldest first
+        # Connections whose request has not come, the oldest first.
+        self._silent: dict[anyio.CancelScope, None] = {}
 
     async def serve(self, listener: socket.socket) -> None:
         """Serves until cancelled; closes the listener."""
@@ -143,9 +142,8 @@ def _sent(connection: h11.Connection, answer: _Answer, *, with_content: bool) ->
         ("connection", "close"),
         *answer.headers,
     ]
-    if (
-        connection.our_state is h11.ERROR
-    ):  # the peer's mistake ended the conversation; the answer is sent by hand
+    if connection.our_state is h11.ERROR:
+        # The peer's mistake ended the conversation; the answer is sent by hand.
         connection = h11.Connection(h11.SERVER)
     head = h11.Response(status_code=answer.status, headers=headers, reason=answer.status.phrase)
     content = [h11.Data(data=answer.content)] if with_content else []

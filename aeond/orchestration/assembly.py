@@ -49,18 +49,15 @@ from aeond.orchestration.prompts.subject_prompts import (
     WANTED,
 )
 from aeond.orchestration.refinement.refiner import ModelRefiner
-from aeond.orchestration.repair.constrained_model import ConstrainedModel
 from aeond.orchestration.repair.supervisor import Supervisor
 from aeond.ports import LLMAdapter, ToolInvoker, ToolRegistry, Validator
 from aeond.ports.situations import Situations
 
 
 def phases_over(
-    llm: LLMAdapter,
+    model: Supervisor,
     registry: ToolRegistry,
     invoker: ToolInvoker,
-    supervisor: Supervisor,
-    validator: Validator,
     references: References,
     situations: Situations,
     ranking: TextRanking,
@@ -69,12 +66,12 @@ def phases_over(
 ) -> PhaseOrchestrator:
     """Phases A to E with this model, for runs that may use these tools; `compute` checks the equations of its answers, `answered` is
     what was answered about these runs before."""
+    llm, validator = model.llm, model.validator
     answered = answered or Answered()
-    model = ConstrainedModel(llm, supervisor, validator)
     preamble = Preamble(registry, validator)
-    planner: Planner = ModelPlanner(llm, registry, supervisor, validator)
+    planner: Planner = ModelPlanner(model, preamble)
     decider = Decider(
-        decisions_of(llm, supervisor, validator),
+        decisions_of(model),
         llm,
         Offers(registry, invoker),
         FileSearch(llm, situations, answered.words, answered.files),
@@ -96,14 +93,12 @@ def phases_over(
     )
 
 
-def decisions_of(
-    llm: LLMAdapter, supervisor: Supervisor, validator: Validator
-) -> Callable[[], DecisionModel]:
+def decisions_of(model: Supervisor) -> Callable[[], DecisionModel]:
     """Native tool calls where the loaded model has them, else JSON under a schema. Evaluated for each decision,
     because models are loaded and unloaded while the daemon runs."""
-    constrained = ConstrainedDecisions(llm, DecisionReading(supervisor, validator))
-    native = NativeDecisions(llm, constrained)
-    return lambda: native if llm.capabilities.tool_calls else constrained
+    constrained = ConstrainedDecisions(model.llm, DecisionReading(model, model.validator))
+    native = NativeDecisions(model.llm, constrained)
+    return lambda: native if model.llm.capabilities.tool_calls else constrained
 
 
 def usual_schema(registry: ToolRegistry, invoker: ToolInvoker) -> JsonObject:
@@ -116,7 +111,7 @@ def usual_openings(
 ) -> Callable[[], Iterator[tuple[Message, ...]]]:
     """The beginnings of prompts that are known before a run is, in the order in which a run needs them. They change with the
     tools."""
-    decisions = decisions_of(llm, Supervisor(llm, validator), validator)
+    decisions = decisions_of(Supervisor(llm, validator))
     offers = Offers(registry, invoker)
 
     def openings() -> Iterator[tuple[Message, ...]]:

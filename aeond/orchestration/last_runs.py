@@ -8,13 +8,9 @@ MAX_RUNS: Final = 64
 
 
 class LastRuns(dict[K, T]):
-    """A dictionary that drops its oldest entry when there are more than `most`."""
-
-    def __init__(self, most: int = MAX_RUNS) -> None:
-        super().__init__()
-        self._most = most
+    """A dictionary that drops its oldest entry when there are more than MAX_RUNS."""
 
     def __setitem__(self, key: K, value: T) -> None:
         super().__setitem__(key, value)
-        if len(self) > self._most:
+        if len(self) > MAX_RUNS:
             del self[next(iter(self))]

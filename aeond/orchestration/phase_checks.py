@@ -1,4 +1,4 @@
-"""What one phase owes the next: inputs, guarantees, and which failures are worth one more try.
+"""What one phase owes the next: inputs and guarantees.
 
 A run passes from A (profile) to B (draft and refine), to C (execute and judge), to D (refine and adapt),
 and from there to its next pass. The owner and the start time of a run are in its snapshot, which is
@@ -7,12 +7,12 @@ immutable: they pass unchanged through every transition and every retry.
 
 from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
-from typing import Final, assert_never
+from typing import Final
 
 from aeond.domain.outcome import Problem
 from aeond.domain.plans.evaluations import Evaluation
 from aeond.domain.plans.plan import Plan
-from aeond.domain.plans.profiles import Route, TaskProfile
+from aeond.domain.plans.profiles import Route
 from aeond.domain.runs import events as e
 from aeond.domain.runs.budgets import Amounts
 from aeond.domain.runs.run import Operation, RunSnapshot
@@ -37,49 +37,43 @@ class Transition(StrEnum):
 
 @frozen
 class TransitionContract:
-    """`requires` is checked before an operation, `guarantees` on the events that it ends with, each under
-    its name. `failures` says of a reason whether the same operation may succeed when it is tried again;
-    of a reason that is not listed the problem itself says so."""
+    """`requires` is checked before an operation, `guarantees` on the events that it ends with, each under its name."""
 
     transition: Transition
     requires: Mapping[str, Check]
     guarantees: Mapping[str, Keeps]
-    failures: Mapping[str, bool]
 
     def missing(self, run: RunSnapshot) -> Problem | None:
-        """Why the operation cannot begin: INPUT_MISSING, which is not retryable."""
+        """Why the operation cannot begin."""
         lacking = [name for name, there in self.requires.items() if not there(run)]
         if not lacking:
             return None
         return Problem(INPUT_MISSING, f"{self.transition} needs {', '.join(lacking)}")
 
     def broken(self, run: RunSnapshot, events: Sequence[e.EventKind]) -> Problem | None:
-        """Which guarantee these events would break: GUARANTEE_BROKEN, which is not retryable."""
+        """Which guarantee these events would break."""
         broken = [name for name, keeps in self.guarantees.items() if not keeps(run, events)]
         if not broken:
             return None
         return Problem(GUARANTEE_BROKEN, f"{self.transition} guarantees {', '.join(broken)}")
 
-    def retryable(self, problem: Problem | None) -> bool:
-        """Whether the operation is to be tried again; it is, exactly once."""
-        return problem is not None and self.failures.get(problem.reason, problem.retryable)
-
 
 def contract_of(operation: Operation, run: RunSnapshot) -> TransitionContract:
-    """The contract that an operation of this run is under; that of phase E is empty: it always answers."""
+    """The contract that an operation of this run is under; that of phase E is empty: it always answers.
+
+    Judging and refining a plan before its first pass belongs to B.
+    """
     match operation:
         case Operation.ANSWER:
-            return CONTRACTS[Transition.TO_ANSWER]
+            return _TO_ANSWER
         case Operation.RESOLVE | Operation.ROUTE | Operation.PROFILE:
-            return CONTRACTS[Transition.A_TO_B]
+            return _A_TO_B
         case Operation.PLAN:
-            return CONTRACTS[Transition.B_TO_C]
+            return _B_TO_C
         case Operation.EVALUATE:
-            return _JUDGING_A_PLAN if run.pass_index == 0 else CONTRACTS[Transition.C_TO_D]
+            return _JUDGING_A_PLAN if run.pass_index == 0 else _C_TO_D
         case Operation.REFINE:
-            return _JUDGING_A_PLAN if run.pass_index == 0 else CONTRACTS[Transition.D_TO_NEXT_PASS]
-        case unknown:
-            assert_never(unknown)
+            return _JUDGING_A_PLAN if run.pass_index == 0 else _D_TO_NEXT_PASS
 
 
 # ---------------------------------------------------------------- what is guaranteed
@@ -91,11 +85,8 @@ def committed(run: RunSnapshot, used: Amounts) -> Amounts:
 
 
 def _profile_within_scales(_: RunSnapshot, events: Sequence[e.EventKind]) -> bool:
-    return all(_within_scales(x.profile) for x in events if isinstance(x, e.ProfileInferred))
-
-
-def _within_scales(profile: TaskProfile) -> bool:
-    return 1 <= profile.reasoning_depth <= 5 and 0.0 <= profile.information_sufficiency <= 1.0
+    profiles = [x.profile for x in events if isinstance(x, e.ProfileInferred)]
+    return all(1 <= p.reasoning_depth <= 5 and 0.0 <= p.information_sufficiency <= 1.0 for p in profiles)
 
 
 def _budget_within_bounds(run: RunSnapshot, events: Sequence[e.EventKind]) -> bool:
@@ -154,20 +145,6 @@ def _scored(evaluation: Evaluation) -> bool:
 
 # ---------------------------------------------------------------- the contracts
 
-# Of a model: it may answer the next time, or it never will.
-_MODEL_FAILURES: Final = {
-    "LLM_GONE": True,
-    "ENGINE_BUSY": True,
-    "OVERLOADED": True,
-    "UNAVAILABLE": True,
-    "DEADLINE_EXCEEDED": False,
-    "BUDGET_SPENT": False,
-    "CONTEXT_TOO_LONG": False,
-    "PROMPT_TOO_LONG": False,
-    "REPAIR_FAILED": False,
-}
-_OWN_FAILURES: Final = {INPUT_MISSING: False, GUARANTEE_BROKEN: False}
-_PLAN_FAILURES: Final = {"PLAN_CUT": False, "REFERENCE_UNKNOWN": False, "REFERENCE_NOT_EARLIER": False}
 _REQUEST: Final[Mapping[str, Check]] = {"a request": lambda run: bool(run.text.strip())}
 _PLAN: Final[Mapping[str, Check]] = {"a plan": lambda run: run.plan is not None and bool(run.plan.steps)}
 _SOUND_PLAN: Final[Mapping[str, Keeps]] = {
@@ -177,54 +154,34 @@ _SOUND_PLAN: Final[Mapping[str, Keeps]] = {
 }
 _JUDGED: Final[Mapping[str, Keeps]] = {"an evaluation of this pass": _evaluation_is_of_this_pass}
 
-CONTRACTS: Final[Mapping[Transition, TransitionContract]] = {
-    contract.transition: contract
-    for contract in (
-        TransitionContract(Transition.TO_ANSWER, requires={}, guarantees={}, failures={}),
-        TransitionContract(
-            Transition.A_TO_B,
-            requires=_REQUEST,
-            guarantees={
-                "a profile within its scales": _profile_within_scales,
-                "a budget within the run's bound": _budget_within_bounds,
-                "a tool call for DIRECT, and only for it": _direct_has_its_call,
-                "a plan that can run": _plan_can_run,
-            },
-            failures={**_MODEL_FAILURES, **_OWN_FAILURES},
-        ),
-        TransitionContract(
-            Transition.B_TO_C,
-            requires=_REQUEST,
-            guarantees=_SOUND_PLAN,
-            failures={**_MODEL_FAILURES, **_OWN_FAILURES, **_PLAN_FAILURES},
-        ),
-        TransitionContract(
-            Transition.C_TO_D,
-            requires={**_PLAN, "a pass that is over": lambda run: run.pass_index > 0 and not run.pass_open},
-            guarantees={**_JUDGED, **_SOUND_PLAN},
-            failures={**_MODEL_FAILURES, **_OWN_FAILURES, "NOT_JUDGED": False},
-        ),
-        TransitionContract(
-            Transition.D_TO_NEXT_PASS,
-            requires={
-                **_PLAN,
-                "an evaluation of the last pass": (
-                    lambda run: run.evaluation is not None and run.evaluation.pass_index == run.pass_index
-                ),
-                "a pass that has not converged": (
-                    lambda run: run.evaluation is None or not run.evaluation.converged
-                ),
-            },
-            guarantees=_SOUND_PLAN,
-            failures={**_MODEL_FAILURES, **_OWN_FAILURES, "REFINEMENT_FAILED": False},
-        ),
-    )
-}
-
-# Judging and refining a plan before its first pass belongs to B as well.
-_JUDGING_A_PLAN: Final = TransitionContract(
-    Transition.B_TO_C,
-    requires={**_REQUEST, **_PLAN},
-    guarantees={**_JUDGED, **_SOUND_PLAN},
-    failures={**_MODEL_FAILURES, **_OWN_FAILURES, **_PLAN_FAILURES, "NOT_JUDGED": False},
+_A_TO_B: Final = TransitionContract(
+    Transition.A_TO_B,
+    requires=_REQUEST,
+    guarantees={
+        "a profile within its scales": _profile_within_scales,
+        "a budget within the run's bound": _budget_within_bounds,
+        "a tool call for DIRECT, and only for it": _direct_has_its_call,
+        "a plan that can run": _plan_can_run,
+    },
 )
+_B_TO_C: Final = TransitionContract(Transition.B_TO_C, requires=_REQUEST, guarantees=_SOUND_PLAN)
+_JUDGING_A_PLAN: Final = TransitionContract(
+    Transition.B_TO_C, requires={**_REQUEST, **_PLAN}, guarantees={**_JUDGED, **_SOUND_PLAN}
+)
+_C_TO_D: Final = TransitionContract(
+    Transition.C_TO_D,
+    requires={**_PLAN, "a pass that is over": lambda run: run.pass_index > 0 and not run.pass_open},
+    guarantees={**_JUDGED, **_SOUND_PLAN},
+)
+_D_TO_NEXT_PASS: Final = TransitionContract(
+    Transition.D_TO_NEXT_PASS,
+    requires={
+        **_PLAN,
+        "an evaluation of the last pass": (
+            lambda run: run.evaluation is not None and run.evaluation.pass_index == run.pass_index
+        ),
+        "a pass that has not converged": lambda run: run.evaluation is None or not run.evaluation.converged,
+    },
+    guarantees=_SOUND_PLAN,
+)
+_TO_ANSWER: Final = TransitionContract(Transition.TO_ANSWER, requires={}, guarantees={})

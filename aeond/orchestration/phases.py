@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
-from typing import Final, TypeVar, assert_never, cast
+from typing import Final, TypeVar, cast
 
 from aeond.domain.outcome import Outcome, Problem
 from aeond.domain.plans.evaluations import Evaluation
@@ -12,7 +12,6 @@ from aeond.domain.plans.profiles import DEFAULT_PROFILE, Route
 from aeond.domain.runs import events as e
 from aeond.domain.runs.budgets import Amounts, Grant
 from aeond.domain.runs.run import Operation, PlanSource, RunSnapshot
-from aeond.domain.tools import ToolCall
 from aeond.frozen import frozen
 from aeond.orchestration.budget.allocation import at_least
 from aeond.orchestration.evaluation.convergence import STUCK
@@ -28,7 +27,7 @@ from aeond.orchestration.interfaces import (
     ToolSelection,
     discard_text,
 )
-from aeond.orchestration.phase_checks import TransitionContract, committed, contract_of
+from aeond.orchestration.phase_checks import committed, contract_of
 from aeond.ports import ProgressSink, TextSink
 
 log = logging.getLogger(__name__)
@@ -44,8 +43,8 @@ class PhaseOrchestrator:
     fallback, so that a run goes on with less instead of ending.
 
     Every operation before the answer is under a transition contract: without what that requires the part
-    is not asked, a failure that it marks retryable is tried exactly once more with the same snapshot, and
-    events that would break a guarantee are replaced by those of the fallback.
+    is not asked, and events that would break a guarantee are replaced by those of the fallback. A retryable
+    failure is tried exactly once more with the same snapshot.
     """
 
     references: References
@@ -69,7 +68,7 @@ class PhaseOrchestrator:
         events: tuple[e.EventKind, ...] = ()
         problem = contract.missing(snapshot)
         if problem is None:
-            events = await self._perform(operation, snapshot, grant, on_text, on_progress, contract)
+            events = await self._perform(operation, snapshot, grant, on_text, on_progress)
             problem = contract.broken(snapshot, events)
         if problem is not None:
             log.warning("%s: %s", problem.reason, problem.message, extra={"run_id": snapshot.run_id})
@@ -84,25 +83,23 @@ class PhaseOrchestrator:
         grant: Grant,
         on_text: TextSink,
         on_progress: ProgressSink,
-        contract: TransitionContract,
     ) -> tuple[e.EventKind, ...]:
         match operation:
             case Operation.RESOLVE:
-                return await self._resolve(snapshot, grant, contract)
+                return await self._resolve(snapshot, grant)
             case Operation.ROUTE:
-                return await self._route(snapshot, grant, on_text, contract)
+                return await self._route(snapshot, grant, on_text)
             case Operation.PROFILE:
-                return await self._profile(snapshot, grant, contract)
+                return await self._profile(snapshot, grant)
             case Operation.PLAN:
-                return await self._plan(snapshot, grant, on_progress, contract)
+                return await self._plan(snapshot, grant, on_progress)
             case Operation.EVALUATE:
-                return await self._evaluate(snapshot, grant, contract)
+                return await self._evaluate(snapshot, grant)
             case Operation.REFINE:
-                return await self._refine(snapshot, grant, contract)
+                return await self._refine(snapshot, grant)
             case Operation.ANSWER:
-                return await self._answer(snapshot, grant, on_text)
-            case unknown:
-                assert_never(unknown)
+                answer = await self.answerer.compose(snapshot, grant, on_text)
+                return (e.AnswerComposed(answer, grant.used),)
 
     async def conclude(
         self, operation: Operation, snapshot: RunSnapshot, problem: Problem, used: Amounts
@@ -123,48 +120,29 @@ class PhaseOrchestrator:
             case Operation.ANSWER:
                 answer = await self.answerer.compose(snapshot, Grant(Amounts()), discard_text)
                 return e.AnswerComposed(answer, used)
-            case unknown:
-                assert_never(unknown)
 
-    async def _answer(
-        self, snapshot: RunSnapshot, grant: Grant, on_text: TextSink
-    ) -> tuple[e.EventKind, ...]:
-        return (e.AnswerComposed(await self.answerer.compose(snapshot, grant, on_text), grant.used),)
-
-    async def _resolve(
-        self, snapshot: RunSnapshot, grant: Grant, contract: TransitionContract
-    ) -> tuple[e.EventKind, ...]:
-        resolved = (await _twice_at_most(lambda: self.references.resolve(snapshot, grant), contract)).value
+    async def _resolve(self, snapshot: RunSnapshot, grant: Grant) -> tuple[e.EventKind, ...]:
         said = snapshot.request.text
-        return (
-            e.ReferencesResolved(
-                said,
-                resolved.text,
-                resolved.context,
-                grant.used,
-                resolved.note,
-                resolved.standing,
-                resolved.taint,
-            ),
+        found = (await _twice_at_most(lambda: self.references.resolve(snapshot, grant))).value
+        resolved = e.ReferencesResolved(
+            said, found.text, found.context, grant.used, found.note, found.standing, found.taint
         )
+        return (resolved,)
 
-    async def _route(
-        self, snapshot: RunSnapshot, grant: Grant, on_text: TextSink, contract: TransitionContract
-    ) -> tuple[e.EventKind, ...]:
+    async def _route(self, snapshot: RunSnapshot, grant: Grant, on_text: TextSink) -> tuple[e.EventKind, ...]:
         shown = await self.tools.choose(snapshot)
         showing = replace(snapshot, shown=shown)
-        choice = (await _twice_at_most(lambda: self.router.choose(showing, grant, on_text), contract)).value
+        choice = (await _twice_at_most(lambda: self.router.choose(showing, grant, on_text))).value
         chosen = e.RouteChosen(choice.route, choice.tool_call, grant.used, shown)
         if choice.answer is not None:
             return (chosen, e.AnswerComposed(choice.answer))
         if choice.route is not Route.DIRECT or choice.tool_call is None:
             return (chosen,)
-        return (chosen, e.PlanAdopted(_plan_of(snapshot.text, choice.tool_call), PlanSource.MODEL))
+        step = PlanStep("s1", f"call {choice.tool_call.tool}", choice.tool_call)
+        return (chosen, e.PlanAdopted(Plan(snapshot.text, (step,)), PlanSource.MODEL))
 
-    async def _profile(
-        self, snapshot: RunSnapshot, grant: Grant, contract: TransitionContract
-    ) -> tuple[e.EventKind, ...]:
-        ok, profile, _ = await _twice_at_most(lambda: self.depth.infer(snapshot, grant), contract)
+    async def _profile(self, snapshot: RunSnapshot, grant: Grant) -> tuple[e.EventKind, ...]:
+        ok, profile, _ = await _twice_at_most(lambda: self.depth.infer(snapshot, grant))
         inferred = e.ProfileInferred(profile, not ok, grant.used)
         if not ok:  # no profile to derive a budget from: the requested one stays
             return (inferred,)
@@ -175,32 +153,26 @@ class PhaseOrchestrator:
         return (inferred, e.BudgetAdjusted(budget, ("PROFILE",)))
 
     async def _plan(
-        self, snapshot: RunSnapshot, grant: Grant, on_progress: ProgressSink, contract: TransitionContract
+        self, snapshot: RunSnapshot, grant: Grant, on_progress: ProgressSink
     ) -> tuple[e.EventKind, ...]:
-        ok, draft, problem = await _twice_at_most(
-            lambda: self.planner.draft(snapshot, grant, on_progress), contract
-        )
+        ok, draft, problem = await _twice_at_most(lambda: self.planner.draft(snapshot, grant, on_progress))
         if not ok:
             return (e.PlanningFailed(problem, grant.used),)
         return (e.PlanAdopted(draft.plan, PlanSource.MODEL, grant.used, draft.repairs),)
 
-    async def _evaluate(
-        self, snapshot: RunSnapshot, grant: Grant, contract: TransitionContract
-    ) -> tuple[e.EventKind, ...]:
-        judgement = (await _twice_at_most(lambda: self.evaluator.evaluate(snapshot, grant), contract)).value
+    async def _evaluate(self, snapshot: RunSnapshot, grant: Grant) -> tuple[e.EventKind, ...]:
+        judgement = (await _twice_at_most(lambda: self.evaluator.evaluate(snapshot, grant))).value
         evaluated = e.PassEvaluated(judgement.evaluation, grant.used)
         if judgement.evaluation.converged or not judgement.actions:
             return (evaluated,)
         return (evaluated, _refined(self.refiner.apply(snapshot, judgement.actions), Amounts()))
 
-    async def _refine(
-        self, snapshot: RunSnapshot, grant: Grant, contract: TransitionContract
-    ) -> tuple[e.EventKind, ...]:
+    async def _refine(self, snapshot: RunSnapshot, grant: Grant) -> tuple[e.EventKind, ...]:
         judged = snapshot.evaluation
         stuck = judged is not None and STUCK in judged.reasons
         if stuck or _ANOTHER_PASS.exceeding(snapshot.ledger.left):  # nothing would come of it: phase E
             return (_refined(Refinement(snapshot.plan or Plan("")), grant.used),)
-        refinement = (await _twice_at_most(lambda: self.refiner.refine(snapshot, grant), contract)).value
+        refinement = (await _twice_at_most(lambda: self.refiner.refine(snapshot, grant))).value
         refined = _refined(refinement, grant.used)
         adapted = self.depth.adapt(snapshot) if refinement.applied else None
         if adapted is None:
@@ -210,15 +182,13 @@ class PhaseOrchestrator:
         return (refined, e.BudgetAdjusted(budget, reasons, profile))
 
 
-async def _twice_at_most(
-    ask: Callable[[], Awaitable[Outcome[T]]], contract: TransitionContract
-) -> Outcome[T]:
-    """What a part gives; a failure that the contract marks retryable is tried exactly once more.
+async def _twice_at_most(ask: Callable[[], Awaitable[Outcome[T]]]) -> Outcome[T]:
+    """What a part gives; a retryable failure is tried exactly once more.
 
     If both tries fail, the first problem is reported: a lack of budget for the second try says less.
     """
     outcome = await ask()
-    if outcome.ok or not contract.retryable(outcome.problem):
+    if outcome.ok or not outcome.cause.retryable:
         return outcome
     again = await ask()
     return again if again.ok else replace(again, problem=outcome.problem)
@@ -226,7 +196,3 @@ async def _twice_at_most(
 
 def _refined(refinement: Refinement, used: Amounts) -> e.PlanRefined:
     return e.PlanRefined(refinement.plan, refinement.applied, refinement.skipped, used)
-
-
-def _plan_of(goal: str, call: ToolCall) -> Plan:
-    return Plan(goal, (PlanStep("s1", f"call {call.tool}", call),))

@@ -5,6 +5,7 @@ import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from types import ModuleType
 
 import anyio
 
@@ -85,20 +86,13 @@ class Api:
         self._server = GrpcServer(
             inner_folder,
             services=(
-                Service(runs_pb2.DESCRIPTOR.services_by_name["RunService"], RunShim(calls.runs)),
-                Service(
-                    sessions_pb2.DESCRIPTOR.services_by_name["SessionService"], SessionShim(calls.sessions)
-                ),
-                Service(tools_pb2.DESCRIPTOR.services_by_name["ToolService"], ToolShim(calls.tools)),
-                Service(memory_pb2.DESCRIPTOR.services_by_name["MemoryService"], MemoryShim(calls.memory)),
-                Service(policy_pb2.DESCRIPTOR.services_by_name["PolicyService"], PolicyShim(calls.policy)),
-                Service(
-                    models_pb2.DESCRIPTOR.services_by_name["ModelService"], ModelShim(calls.models, clock)
-                ),
-                Service(
-                    daemon_pb2.DESCRIPTOR.services_by_name["DaemonService"],
-                    DaemonShim(calls.daemon, (self._door, self._admin_door), self._streams),
-                ),
+                _service(runs_pb2, RunShim(calls.runs)),
+                _service(sessions_pb2, SessionShim(calls.sessions)),
+                _service(tools_pb2, ToolShim(calls.tools)),
+                _service(memory_pb2, MemoryShim(calls.memory)),
+                _service(policy_pb2, PolicyShim(calls.policy)),
+                _service(models_pb2, ModelShim(calls.models, clock)),
+                _service(daemon_pb2, DaemonShim(calls.daemon, (self._door, self._admin_door), self._streams)),
             ),
             binding=Binding(callers.of, self._streams),
             interceptor=ErrorInterceptor(ids, callers.of, self._sizes, active),
@@ -150,3 +144,9 @@ class Api:
             self._streams.drain()
             with anyio.move_on_after(DRAIN_SECONDS):
                 await self._streams.wait_closed()
+
+
+def _service(module: ModuleType, shim: object) -> Service:
+    """The one service that a file of the contract has, with its implementation."""
+    (descriptor,) = module.DESCRIPTOR.services_by_name.values()
+    return Service(descriptor, shim)

@@ -2,7 +2,7 @@
 
 A method of the contract is implemented by the method of the same name in snake case, with the request and the
 caller as arguments: `async def get_run(request, caller) -> response`, or for a stream an async generator of
-Parts. A method with streams in both directions returns an Exchange for the caller. A method without implementation returns UNIMPLEMENTED with a reason.
+Parts. A method with streams in both directions returns an Exchange for the caller.
 """
 
 import re
@@ -17,7 +17,7 @@ from google.protobuf.message import Message
 from google.protobuf.message_factory import GetMessageClass
 
 from aeond.domain.runs.run import Caller
-from aeond.errors import AeondError, NotImplementedYetError
+from aeond.errors import AeondError
 from aeond.frozen import frozen
 from aeond.server.streaming import Part, StreamCutError, Streams
 from aeond.trace_context import TraceParent
@@ -73,16 +73,13 @@ class Binding:
         server.add_registered_method_handlers(name, methods)
 
     def _handler(self, method: MethodDescriptor, shim: object) -> Handler:
-        answer = getattr(shim, snake_case(method.name), None)
+        answer = getattr(shim, snake_case(method.name))
         decode = GetMessageClass(method.input_type).FromString
         if method.client_streaming:
-            behaviour = self._exchanging(answer) if answer else _unimplemented(method)
-            return grpc.stream_stream_rpc_method_handler(behaviour, decode)
+            return grpc.stream_stream_rpc_method_handler(self._exchanging(answer), decode)
         if method.server_streaming:
-            behaviour = self._streaming(answer) if answer else _unimplemented(method)
-            return grpc.unary_stream_rpc_method_handler(behaviour, decode)
-        behaviour = self._unary(answer) if answer else _unimplemented(method)
-        return grpc.unary_unary_rpc_method_handler(behaviour, decode)
+            return grpc.unary_stream_rpc_method_handler(self._streaming(answer), decode)
+        return grpc.unary_unary_rpc_method_handler(self._unary(answer), decode)
 
     def _caller(self, context: Context) -> Caller:
         caller = self._caller_of(context.peer())
@@ -143,12 +140,3 @@ async def _receive(requests: AsyncIterator[Any], exchange: "Exchange") -> None:
 
 def snake_case(name: str) -> str:
     return re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower()
-
-
-def _unimplemented(method: MethodDescriptor) -> Callable[[Any, Context], Awaitable[Any]]:
-    async def behave(_request: Any, _context: Context) -> None:
-        raise NotImplementedYetError(
-            f"This version of aeond does not implement {method.full_name}; a newer version may."
-        )
-
-    return behave

@@ -8,6 +8,7 @@ import errno
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import ExitStack, asynccontextmanager
+from functools import partial
 from inspect import isawaitable
 from traceback import clear_frames
 from typing import Any, cast
@@ -64,11 +65,16 @@ class ErrorInterceptor(grpc.aio.ServerInterceptor):
         handler = await continuation(handler_call_details)
         if handler is None:
             return grpc.stream_stream_rpc_method_handler(self._unknown(method))
+        decode, encode = handler.request_deserializer, handler.response_serializer
         if handler.request_streaming and handler.response_streaming:
-            return self._stream_stream(handler, method)
+            exchange = self._exchanging(cast("Behaviour", handler.stream_stream), decode, method)
+            return grpc.stream_stream_rpc_method_handler(exchange, None, encode)
         if handler.response_streaming:
-            return self._unary_stream(handler, method)
-        return self._unary_unary(handler, method)
+            stream = cast("Behaviour", handler.unary_stream)
+            answer = self._answering(partial(_relay, stream), decode, method, self._stream_turns)
+            return grpc.unary_stream_rpc_method_handler(answer, None, encode)
+        answer = self._answering(cast("Behaviour", handler.unary_unary), decode, method, self._turns)
+        return grpc.unary_unary_rpc_method_handler(answer, None, encode)
 
     def _unknown(self, method: str) -> Callable[[Any, Context], Awaitable[None]]:
         async def behave(_requests: Any, context: Context) -> None:
@@ -80,42 +86,28 @@ class ErrorInterceptor(grpc.aio.ServerInterceptor):
 
         return behave
 
-    def _unary_unary(self, handler: Handler, method: str) -> Handler:
-        inner, decode = cast("Behaviour", handler.unary_unary), handler.request_deserializer
-
+    def _answering(
+        self, inner: Behaviour, decode: Decode | None, method: str, turns: UserTurns
+    ) -> Callable[[bytes, Context], Awaitable[Any]]:
         async def behave(raw: bytes, context: Context) -> Any:
             held, size = [raw], len(raw)
             del raw
             async with (
                 self._translated(context, method),
-                self._admitted(context, method, held, size, self._turns),
+                self._admitted(context, method, held, size, turns),
             ):
                 return await inner(_decoded(held, decode), context)
 
-        return grpc.unary_unary_rpc_method_handler(behave, None, handler.response_serializer)
+        return behave
 
-    def _unary_stream(self, handler: Handler, method: str) -> Handler:
-        inner, decode = cast("Behaviour", handler.unary_stream), handler.request_deserializer
-
-        async def behave(raw: bytes, context: Context) -> None:
-            held, size = [raw], len(raw)
-            del raw
-            async with (
-                self._translated(context, method),
-                self._admitted(context, method, held, size, self._stream_turns),
-            ):
-                await _relay(inner(_decoded(held, decode), context), context)
-
-        return grpc.unary_stream_rpc_method_handler(behave, None, handler.response_serializer)
-
-    def _stream_stream(self, handler: Handler, method: str) -> Handler:
-        inner, decode = cast("Behaviour", handler.stream_stream), handler.request_deserializer
-
+    def _exchanging(
+        self, inner: Behaviour, decode: Decode | None, method: str
+    ) -> Callable[[AsyncIterator[bytes], Context], Awaitable[None]]:
         async def behave(raws: AsyncIterator[bytes], context: Context) -> None:
             async with self._translated(context, method), closing(_decoded_each(raws, decode)) as requests:
-                await _relay(inner(requests, context), context)
+                await _relay(inner, requests, context)
 
-        return grpc.stream_stream_rpc_method_handler(behave, None, handler.response_serializer)
+        return behave
 
     @asynccontextmanager
     async def _admitted(
@@ -187,8 +179,10 @@ async def _abort(
     await context.abort(status.code, status.message, (*status.metadata, *more))
 
 
-async def _relay(answer: Any, context: Context) -> None:
+async def _relay(inner: Behaviour, request: Any, context: Context) -> None:
     """Runs a stream handler, whether it writes messages itself or yields them."""
+    answer = inner(request, context)
+    del request  # it may be large
     if isawaitable(answer):
         await answer
         return

@@ -97,11 +97,9 @@ def ports_over(llm: LLMAdapter, tokens: int) -> RunPorts:
         journal=InMemoryJournal(),
         feed=HotFeed(log_events),
         phases=phases_over(
-            llm,
+            supervisor,
             registry,
             invoker,
-            supervisor,
-            validator,
             AsSaid(),
             NoSituations(),
             TextRanking(NoEmbedder()),

@@ -112,7 +112,7 @@ def plan_schema() -> Mapping[str, Any]:
     """The schema of a plan with that many tools."""
     text: JsonObject = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}
     specs = [ToolSpec(f"tool_{number}", "Does it.", text, {}, Effect.PURE) for number in range(TOOLS)]
-    return compile_plan_schema(specs).schema
+    return compile_plan_schema(specs)
 
 
 async def measured(llm: LLMAdapter, socket: Path, rounds: int, tokens: int) -> dict[str, Any]:

@@ -23,8 +23,6 @@ PROMPTS = ORCHESTRATION / "prompts"  # text that models read
 
 # Words of machine formats that code may compare with: by module, with the reason.
 ALLOWED = {
-    # the keys of a tool call in JSON, as prompts and schemas define them
-    "decision/forms/reading.py": {"tool", "arguments"},
     # what a web address begins with
     "context/addresses.py": {"https", "localhost"},
     # the keys that other models' formats of tool calls use instead

@@ -10,6 +10,7 @@ import pytest
 from aeond.domain.plans.plan import Plan
 from aeond.orchestration.planning.planner import ModelPlanner
 from aeond.orchestration.planning.validator import PlanValidator
+from aeond.orchestration.prompts.preamble import Preamble
 from aeond.orchestration.repair.supervisor import Supervisor
 from tests.support.strategy import SPECS, grant, registry, run_of, says
 
@@ -143,7 +144,7 @@ async def plan_one(text: str, answer: str) -> str:
     """The planner's model writes a malformed plan, and repairs it as badly."""
     llm = says({"text": text, "times": 1}, {"text": answer}, piece_chars=100_000)
     purse = grant(3, 50_000)
-    planner = ModelPlanner(llm, REGISTRY, Supervisor(llm, VALIDATOR), VALIDATOR)
+    planner = ModelPlanner(Supervisor(llm, VALIDATOR), Preamble(REGISTRY, VALIDATOR))
     drafted = await planner.draft(run_of(), purse, lambda _activity, _fraction: None)
     assert purse.used.exceeding(purse.reservation) == ""
     if drafted.value is None:

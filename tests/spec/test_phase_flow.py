@@ -104,11 +104,9 @@ class Daemon:
             journal=self.journal,
             feed=RecordingFeed(),
             phases=phases_over(
-                llm,
+                supervisor,
                 registry,
                 PlainInvoker(tools),
-                supervisor,
-                validator,
                 AsSaid(),
                 NoSituations(),
                 TextRanking(NoEmbedder()),

@@ -84,11 +84,9 @@ class World:
             journal=self.journal,
             feed=RecordingFeed(),
             phases=phases_over(
-                self.adversary,
+                supervisor,
                 registry,
                 invoker,
-                supervisor,
-                validator,
                 AsSaid(),
                 NoSituations(),
                 TextRanking(NoEmbedder()),

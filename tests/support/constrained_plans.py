@@ -74,7 +74,7 @@ class PlanCounts:
 async def counted_plans(llm: LLMAdapter, tasks_asked: range, *, at_once: int, max_tokens: int) -> PlanCounts:
     """Asks for a plan of each of these tasks, several at a time, and checks it against its tools."""
     specs = tool_specs()
-    schema = compile_plan_schema(specs).schema
+    schema = compile_plan_schema(specs)
     validators = {spec.name: jsonschema_rs.validator_for(dict(spec.input_schema)) for spec in specs}
     whole = jsonschema_rs.validator_for(dict(schema))
     counts = PlanCounts()
@@ -131,7 +131,7 @@ def problem_with(
         ]
         if unknown:
             return unknown[0]
-    read = plan_from_model(plan, "", tool_specs())
+    read = plan_from_model(plan, tool_specs())
     return "" if read.value is not None else str(read.problem)
 
 

@@ -9,7 +9,6 @@ from aeond.domain.plans.steps import StepSnapshot
 from aeond.domain.runs.run import RunSnapshot
 from aeond.domain.values import JsonValue
 from aeond.orchestration.prompts.preamble import Preamble
-from aeond.orchestration.repair.constrained_model import ConstrainedModel
 from aeond.orchestration.repair.supervisor import Supervisor
 from aeond.ports import LLMAdapter
 from tests.support.strategy import registry, run_with, validator
@@ -42,9 +41,8 @@ def after_pass(pass_index: int, *steps: StepSnapshot, **more: Any) -> RunSnapsho
     return run_with(*steps, route=Route.PLAN, pass_index=pass_index, **more)
 
 
-def model_of(llm: LLMAdapter) -> ConstrainedModel:
-    check = validator()
-    return ConstrainedModel(llm, Supervisor(llm, check), check)
+def model_of(llm: LLMAdapter) -> Supervisor:
+    return Supervisor(llm, validator())
 
 
 def preamble() -> Preamble:

@@ -155,7 +155,7 @@ class WorldIntents(PlainIntents):
         call = started.step.tool_call
         if call is None or started.mode is not StepMode.TOOL:
             return started
-        arguments = StepReadiness().bind(started.step, run, self.tools[call.tool].spec).value
+        arguments = StepReadiness().bind(call.arguments, run, self.tools[call.tool].spec).value
         return replace(started, step=replace(started.step, tool_call=replace(call, arguments=arguments)))
 
     def prepare_child(

@@ -117,11 +117,9 @@ class Workplace:
             journal=InMemoryJournal(),
             feed=HotFeed(log_events),
             phases=phases_over(
-                llm,
+                supervisor,
                 registry,
                 invoker,
-                supervisor,
-                validator,
                 AsSaid(),
                 NoSituations(),
                 TextRanking(NoEmbedder()),

@@ -29,7 +29,6 @@ from aeond.orchestration.last_runs import LastRuns
 from aeond.orchestration.matching.template_choice import TemplateChooser, TemplateLibrary
 from aeond.orchestration.matching.text_ranking import TextRanking
 from aeond.orchestration.planning.validator import PlanValidator
-from aeond.orchestration.repair.constrained_model import ConstrainedModel
 from aeond.orchestration.repair.step_repair import StepRepairer
 from aeond.orchestration.repair.supervisor import Supervisor
 from aeond.ports import Appends, Children, Clock, Feed, Ids, LLMAdapter, ToolInvoker, ToolRegistry
@@ -72,18 +71,15 @@ class Thinking:
         supervisor = Supervisor(llm, validator)
         reasoner = AgentReasoner(agents, llm)
         repairer = StepRepairer(registry, supervisor)
-        asked = ConstrainedModel(llm, supervisor, validator)
-        chooser = TemplateChooser(self.templates, self.ranking, asked)
+        chooser = TemplateChooser(self.templates, self.ranking, supervisor)
         references = ModelReferences(llm, self.session_context(llm))
         return RunPorts(
             journal=PacedAppends(self.journal, self.turns, uid),
             feed=self.feed,
             phases=phases_over(
-                llm,
+                supervisor,
                 registry,
                 self.invoker,
-                supervisor,
-                validator,
                 references,
                 self.situations,
                 self.ranking,

@@ -27,30 +27,23 @@ class ChatForm:
         match part:
             case parts.Started(name=name, created=created):
                 self._head = {"id": f"chatcmpl-{name}", "created": created, "model": self._model}
-                yield self._chunk({"role": "assistant", "content": ""})
+                yield self._delta({"role": "assistant", "content": ""})
             case parts.StepBegan(text=text):
                 self._thoughts.append(f"{text} …\n")
-                yield self._chunk({"reasoning_content": self._thoughts[-1]})
+                yield self._delta({"reasoning_content": self._thoughts[-1]})
             case parts.StepDone(text=text):
                 self._thoughts.append(f"{text}\n")
-                yield self._chunk({"reasoning_content": self._thoughts[-1]})
+                yield self._delta({"reasoning_content": self._thoughts[-1]})
             case parts.Text(text=text):
                 self._texts.append(text)
-                yield self._chunk({"content": text})
+                yield self._delta({"content": text})
             case parts.FunctionCall():
                 self._calls.append(part)
-                yield self._chunk({"tool_calls": [{"index": len(self._calls) - 1, **_call(part)}]})
+                yield self._delta({"tool_calls": [{"index": len(self._calls) - 1, **_call(part)}]})
             case parts.Ended(finish=finish, usage=usage):
-                yield self._chunk({}, finish)
+                yield self._delta({}, finish)
                 if self._wants_usage:
-                    yield _event(
-                        {
-                            **self._head,
-                            "object": "chat.completion.chunk",
-                            "choices": [],
-                            "usage": usage_of(usage),
-                        }
-                    )
+                    yield self._chunk(choices=[], usage=usage_of(usage))
                 yield LAST
             case parts.Failed(error=error):
                 yield _event(error.body)
@@ -73,9 +66,12 @@ class ChatForm:
             "usage": usage_of(end.usage),
         }
 
-    def _chunk(self, delta: dict[str, Any], finish: str | None = None) -> str:
+    def _delta(self, delta: dict[str, Any], finish: str | None = None) -> str:
         choice = {"index": 0, "delta": delta, "logprobs": None, "finish_reason": finish}
-        return _event({**self._head, "object": "chat.completion.chunk", "choices": [choice]})
+        return self._chunk(choices=[choice])
+
+    def _chunk(self, **fields: Any) -> str:
+        return _event({**self._head, "object": "chat.completion.chunk", **fields})
 
 
 def usage_of(usage: parts.Usage) -> dict[str, Any]:

@@ -199,18 +199,14 @@ def read(kind: type[T], body: bytes) -> T:
     try:
         return kind.model_validate_json(body)
     except ValidationError as error:
-        param, message = _problem(error)
+        found = error.errors(include_url=False)
+        param, message = _nearest([(one["loc"], one["type"], one["msg"]) for one in found])
         raise invalid(f"{param or 'The body'}: {message}.", param) from error
 
 
-def _problem(error: ValidationError) -> tuple[str, str]:
-    """The first parameter at fault, and why."""
-    return _nearest([(one["loc"], one["type"], one["msg"]) for one in error.errors(include_url=False)])
-
-
 def _nearest(found: list[tuple[tuple[int | str, ...], str, str]], depth: int = 0) -> tuple[str, str]:
-    """Where several forms are allowed, each form has an error and is part of its place: the one that the value nearly has
-    is that whose error is not about its type, or is inside of it.
+    """The first parameter at fault, and why. Where several forms are allowed, each form has an error and is part of its
+    place: the one that the value nearly has is that whose error is not about its type, or is inside of it.
     """
     first, _, message = found[0]
     form = next((index for index in range(depth, len(first)) if _is_form(first[index])), None)

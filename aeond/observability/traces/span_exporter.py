@@ -55,7 +55,10 @@ class SpanExporter:
         request = self.request(spans)
         if self._channel is None:
             self._channel = self._connect()
-        call = _call(self._channel)
+        # The generated stub has no types.
+        call: grpc.aio.UnaryUnaryMultiCallable[bytes, ExportTraceServiceResponse] = self._channel.unary_unary(
+            EXPORT, response_deserializer=ExportTraceServiceResponse.FromString
+        )
         for attempt in range(1, ATTEMPTS + 1):
             try:
                 response = await call(request, timeout=ATTEMPT_SECONDS)
@@ -93,13 +96,6 @@ class SpanExporter:
         if not self._failing:
             log.warning("cannot export traces to %s: %s", self._endpoint, words)
         self._failing = True
-
-
-def _call(
-    channel: "grpc.aio.Channel",
-) -> "grpc.aio.UnaryUnaryMultiCallable[bytes, ExportTraceServiceResponse]":
-    """The one method of the protocol; the generated stub has no types."""
-    return channel.unary_unary(EXPORT, response_deserializer=ExportTraceServiceResponse.FromString)
 
 
 def _text(key: str, value: str) -> KeyValue:

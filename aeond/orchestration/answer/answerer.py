@@ -69,18 +69,11 @@ class StepAnswerer:
 
     async def compose(self, snapshot: RunSnapshot, grant: Grant, on_text: TextSink) -> Answer:
         given = answer_without_model(snapshot)
-        if snapshot.route is Route.REPLY and not (snapshot.exhausted or snapshot.cancel_requested):
+        ending = snapshot.exhausted or snapshot.cancel_requested
+        if snapshot.route is Route.REPLY and not ending:
             return await plain_reply(self._llm, snapshot, grant, on_text)
-        if given.synthesized or snapshot.route is Route.DIRECT:
-            return given
-        planned = snapshot.plan_source is PlanSource.MODEL and bool(snapshot.steps)
-        if (
-            not planned
-            or not given.step_ids
-            or snapshot.exhausted
-            or snapshot.cancel_requested
-            or grant.left.llm_calls < 1
-        ):
+        planned = snapshot.plan_source is PlanSource.MODEL and snapshot.route is not Route.DIRECT
+        if given.synthesized or not planned or not given.step_ids or ending or grant.left.llm_calls < 1:
             return given
         return _with_expiry(await self._synthesize(snapshot, given, grant, on_text), snapshot, grant)
 
@@ -117,7 +110,8 @@ class StepAnswerer:
 def answer_without_model(snapshot: RunSnapshot) -> Answer:
     """The answer where no model is asked for one: what an evaluation or the last step wrote, or the results."""
     given = answer_from_steps(snapshot)
-    spoken = _final_output(snapshot) or _spoken_by_last_step(snapshot)
+    judged = snapshot.evaluation
+    spoken = (judged.final_output.strip() if judged else "") or _spoken_by_last_step(snapshot)
     return given if spoken is None else replace(given, text=spoken, synthesized=True)
 
 
@@ -167,11 +161,6 @@ def _weight(step: StepSnapshot) -> float:
         return 0.0
     clear = 1.0 if step.clarity is None else _WEIGHTS[step.clarity]
     return clear * (_FALLBACK_WEIGHT if step.mode is StepMode.FALLBACK else 1.0)
-
-
-def _final_output(snapshot: RunSnapshot) -> str | None:
-    """What the last evaluation wrote from the results, if it did."""
-    return snapshot.evaluation.final_output.strip() or None if snapshot.evaluation else None
 
 
 def _has_converged(snapshot: RunSnapshot) -> bool:

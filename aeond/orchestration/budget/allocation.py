@@ -32,13 +32,13 @@ _CONFIDENCES: Final = tuple(ConfidenceLevel)
 
 
 def effort_of(profile: TaskProfile) -> float:
-    """0 for the easiest task there is, 1 for the hardest; what lies beyond a scale counts as its end."""
+    """0 for the easiest task there is, 1 for the hardest."""
     parts = (
-        _within((profile.reasoning_depth - 1) / 4),
+        (profile.reasoning_depth - 1) / 4,
         _TOOLS.index(profile.expected_tool_usage) / (len(_TOOLS) - 1),
         _BREADTHS.index(profile.output_breadth) / (len(_BREADTHS) - 1),
         _CONFIDENCES.index(profile.confidence_requirement) / (len(_CONFIDENCES) - 1),
-        1 - _within(profile.information_sufficiency),
+        1 - profile.information_sufficiency,
     )
     return sum(weight * part for weight, part in zip(_WEIGHTS, parts, strict=True)) / sum(_WEIGHTS)
 
@@ -66,7 +66,3 @@ def _limited_to(budget: Budget, amounts: Amounts) -> Budget:
 
 def _larger(one: Amounts, other: Amounts) -> Amounts:
     return Amounts(*(max(getattr(one, name), getattr(other, name)) for name in DIMENSIONS))
-
-
-def _within(number: float) -> float:
-    return min(1.0, max(0.0, number)) if number == number else 0.0  # noqa: PLR0124 - a NaN is not itself

@@ -185,8 +185,7 @@ def is_cut(response: LLMResponse) -> bool:
 
 def problem_of(error: AeondError) -> Problem:
     """An error of a capability as a problem."""
-    retryable = isinstance(error, OverloadedError | UnavailableError) or (
+    retryable = isinstance(error, OverloadedError | UnavailableError | LLMGoneError) or (
         isinstance(error, CapabilityError) and error.retryable
     )
-    retryable = retryable or isinstance(error, LLMGoneError)
     return Problem(error.reason, error.message, retryable=retryable)

@@ -14,7 +14,10 @@ from aeond.orchestration.evaluation.judgement_schema import PROFILE_SCHEMA, read
 from aeond.orchestration.evaluation.progress import fresh_steps
 from aeond.orchestration.prompts.evaluation_prompts import profile_messages
 from aeond.orchestration.prompts.preamble import Preamble
-from aeond.orchestration.repair.constrained_model import ConstrainedModel
+from aeond.orchestration.repair.supervisor import Supervisor
+
+MAX_PROFILE_TOKENS: Final = 140
+PROFILE_SECONDS: Final = 60.0  # on a machine that takes longer an average profile serves better
 
 NOT_CONVERGED: Final = "NOT_CONVERGED"
 ISSUES_PRESENT: Final = "ISSUES_PRESENT"
@@ -45,48 +48,10 @@ def signals_in(run: RunSnapshot) -> tuple[str, ...]:
     return tuple(name for name, given in signals if given)
 
 
-def adapt(run: RunSnapshot, profile: TaskProfile) -> tuple[TaskProfile, Budget, tuple[str, ...]] | None:
-    """The profile and budget to go on with, and why; None when the signals do not agree or nothing changes.
-
-    A task that gets on although steps are blocked is harder than it looked: deeper, with more. One that
-    gave nothing new in this pass will not be helped by more of the same: shallower, with less. Never
-    above the run's bound, never below what is used and reserved.
-    """
-    signals = signals_in(run)
-    if len(signals) < 3:
-        return None
-    getting_on = bool(fresh_steps(run, run.pass_index))
-    changed = _moved(profile, 1 if getting_on else -1)
-    committed = run.ledger.used + run.ledger.reserved
-    now, wanted = run.ledger.limit, budget_for(changed, run.bound)
-    moved = at_least(wanted, now.amounts, run.bound) if getting_on else at_most(now, wanted.amounts)
-    needed = committed + GOING_ON
-    budget = at_least(moved, needed if getting_on else needed.at_most(now.amounts), run.bound)
-    if changed == profile and budget == now:
-        return None
-    return changed, budget, (*signals, DEEPER if getting_on else SHALLOWER)
-
-
-def _moved(profile: TaskProfile, by: int) -> TaskProfile:
-    """One deeper (1) or shallower (-1): so much more reasoning and tools, and so much less is known."""
-    shallowest, deepest = _DEPTHS
-    tools = _TOOLS.index(profile.expected_tool_usage) + by
-    return replace(
-        profile,
-        reasoning_depth=min(deepest, max(shallowest, profile.reasoning_depth + by)),
-        information_sufficiency=min(1.0, max(0.0, profile.information_sufficiency - by * _SUFFICIENCY_STEP)),
-        expected_tool_usage=_TOOLS[min(len(_TOOLS) - 1, max(0, tools))],
-    )
-
-
-MAX_PROFILE_TOKENS: Final = 140
-PROFILE_SECONDS: Final = 60.0  # on a machine that takes longer an average profile serves better
-
-
 class AdaptiveDepth:
     """The Depth over a model; what it may cost is computed, never the model's."""
 
-    def __init__(self, model: ConstrainedModel, preamble: Preamble) -> None:
+    def __init__(self, model: Supervisor, preamble: Preamble) -> None:
         self._model = model
         self._preamble = preamble
 
@@ -101,4 +66,34 @@ class AdaptiveDepth:
         return budget_for(profile, bound)
 
     def adapt(self, snapshot: RunSnapshot) -> tuple[TaskProfile, Budget, tuple[str, ...]] | None:
-        return adapt(snapshot, snapshot.profile or DEFAULT_PROFILE)
+        """None when the signals do not agree or nothing changes.
+
+        A task that gets on although steps are blocked is harder than it looked: deeper, with more. One that
+        gave nothing new in this pass will not be helped by more of the same: shallower, with less. Never
+        above the run's bound, never below what is used and reserved.
+        """
+        signals = signals_in(snapshot)
+        if len(signals) < 3:
+            return None
+        profile, ledger, bound = snapshot.profile or DEFAULT_PROFILE, snapshot.ledger, snapshot.bound
+        getting_on = bool(fresh_steps(snapshot, snapshot.pass_index))
+        changed = _moved(profile, 1 if getting_on else -1)
+        now, wanted = ledger.limit, budget_for(changed, bound)
+        moved = at_least(wanted, now.amounts, bound) if getting_on else at_most(now, wanted.amounts)
+        needed = ledger.used + ledger.reserved + GOING_ON
+        budget = at_least(moved, needed if getting_on else needed.at_most(now.amounts), bound)
+        if changed == profile and budget == now:
+            return None
+        return changed, budget, (*signals, DEEPER if getting_on else SHALLOWER)
+
+
+def _moved(profile: TaskProfile, by: int) -> TaskProfile:
+    """One deeper (1) or shallower (-1): so much more reasoning and tools, and so much less is known."""
+    shallowest, deepest = _DEPTHS
+    tools = _TOOLS.index(profile.expected_tool_usage) + by
+    return replace(
+        profile,
+        reasoning_depth=min(deepest, max(shallowest, profile.reasoning_depth + by)),
+        information_sufficiency=min(1.0, max(0.0, profile.information_sufficiency - by * _SUFFICIENCY_STEP)),
+        expected_tool_usage=_TOOLS[min(len(_TOOLS) - 1, max(0, tools))],
+    )

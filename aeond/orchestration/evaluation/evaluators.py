@@ -30,7 +30,7 @@ from aeond.orchestration.prompts.evaluation_prompts import (
     results_length,
 )
 from aeond.orchestration.prompts.preamble import Preamble
-from aeond.orchestration.repair.constrained_model import ConstrainedModel
+from aeond.orchestration.repair.supervisor import Supervisor
 
 MAX_JUDGEMENT_TOKENS: Final = 400
 JUDGEMENT_SECONDS: Final = 120.0  # a machine that takes longer is better served by the facts alone
@@ -63,7 +63,7 @@ class PlanEvaluator:
     Where it cannot be asked, the facts alone are the judgement, and it is a conservative one.
     """
 
-    def __init__(self, model: ConstrainedModel, preamble: Preamble) -> None:
+    def __init__(self, model: Supervisor, preamble: Preamble) -> None:
         self._model = model
         self._preamble = preamble
 

@@ -182,14 +182,10 @@ async def _said(agent: Agent, message: Message, on_text: TextSink) -> Outcome[Me
     except AeondError as error:
         return failure(problem_of(error), None)
     if last is None:
-        return failure(_silent(agent), None)
+        return failure(Problem("AGENT_SILENT", f"agent '{agent.name}' said nothing"), None)
     if not shown:
         _show(last, on_text)
     return success(last)
-
-
-def _silent(agent: Agent) -> Problem:
-    return Problem("AGENT_SILENT", f"agent '{agent.name}' said nothing")
 
 
 def _material_message(step: PlanStep, snapshot: RunSnapshot, grant: Grant) -> Message:

@@ -49,10 +49,8 @@ class InlineExecutor:
         seconds = self.clock.monotonic() - begun
         ended = replace(ended, used=Amounts(ttl=1, tool_calls=1), duration_seconds=seconds)
         if result.success:  # what only computes was allowed: its decision has no event of its own
-            allowed = decided[-1].decision if decided else None
-            return (
-                ended
-                if allowed is None
-                else replace(ended, rule=allowed.rule, policy_version=allowed.version),
-            )
+            if decided:
+                allowed = decided[-1].decision
+                ended = replace(ended, rule=allowed.rule, policy_version=allowed.version)
+            return (ended,)
         return (*(PolicyDecided.of(step.step_id, one) for one in decided), ended)

@@ -40,9 +40,9 @@ class PreparedIntents:
         attempt = current.attempt + 1
         repaired = current.mode is StepMode.REPAIR
         planned = step.tool_call
-        tool = None if planned is None else self.registry.get(planned.tool)
-        if planned is not None and not may_use(run, planned.tool):
-            tool = None
+        tool = None
+        if planned is not None and may_use(run, planned.tool):
+            tool = self.registry.get(planned.tool)
         if planned is None or tool is None:
             mode = StepMode.AGENT
             if step.agent is None or not self.reasoner.has_agent(step.agent):
@@ -52,7 +52,7 @@ class PreparedIntents:
         arguments = planned.arguments
         # A call with an id was bound before its arguments were repaired: it holds data and no references.
         if not planned.call_id:
-            ok, arguments, problem = self.readiness.bind(step, run, tool.spec)
+            ok, arguments, problem = self.readiness.bind(arguments, run, tool.spec)
             if not ok:
                 step = replace(step, errors=(str(problem),))
                 return StepStarted(step, attempt, StepMode.TOOL, Recovery.RERUN, reservation)

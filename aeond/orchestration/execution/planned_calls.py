@@ -1,6 +1,6 @@
 """The calls of a plan that are fully known before they are made."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from aeond.domain.plans.plan import StepState
 from aeond.domain.plans.steps import StepMode, StepSnapshot
@@ -21,10 +21,8 @@ class PlannedCalls:
 
     def __call__(self, run: RunSnapshot) -> Sequence[tuple[str, ToolCall]]:
         """The valid ones by step id, in plan order, with the call ids that they are made with."""
-        return tuple(self._known(run))
-
-    def _known(self, run: RunSnapshot) -> Iterator[tuple[str, ToolCall]]:
         registry = self.registry.of(run.request.owner.uid)
+        known: list[tuple[str, ToolCall]] = []
         for step in run.steps.values():
             call = step.step.tool_call
             if call is None or not _may_still_call(step):
@@ -35,7 +33,8 @@ class PlannedCalls:
                 continue
             made = ToolCall(call.tool, call.arguments, f"{run.run_id}/{step.step_id}")
             if not self.validator.validate_tool_call(made, tool.spec):
-                yield step.step_id, made
+                known.append((step.step_id, made))
+        return known
 
 
 def _may_still_call(step: StepSnapshot) -> bool:

@@ -9,7 +9,7 @@ from aeond.domain.plans.plan import PlanStep, StepState
 from aeond.domain.plans.steps import StepSnapshot
 from aeond.domain.runs.run import RunSnapshot
 from aeond.domain.tools import ToolSpec
-from aeond.domain.values import NO_ARGUMENTS, JsonObject, JsonValue, display_json, mapped
+from aeond.domain.values import JsonObject, JsonValue, display_json, mapped
 from aeond.frozen import frozen
 from aeond.orchestration.context.shortening import shorten_together
 from aeond.orchestration.planning.step_references import (
@@ -46,7 +46,7 @@ class StepReadiness:
         context = context_of(step.depends_on, snapshot, MAX_CONTEXT_CHARS)
         return replace(step, incoming_context=context, step_index=index, total_steps=len(ids))
 
-    def bind(self, step: PlanStep, snapshot: RunSnapshot, spec: ToolSpec) -> Outcome[JsonObject]:
+    def bind(self, arguments: JsonObject, snapshot: RunSnapshot, spec: ToolSpec) -> Outcome[JsonObject]:
         """The arguments with every reference replaced.
 
         A text that is one reference becomes the value: of a whole output its primary value (its only
@@ -54,11 +54,9 @@ class StepReadiness:
         wants that; where it wants text, JSON text. References within longer text become text. A reference
         that leads nowhere is a REFERENCE_UNRESOLVED problem that names what is there instead.
         """
-        if step.tool_call is None:
-            return success(NO_ARGUMENTS)
-        bound = self._bind_arguments(step.tool_call.arguments, None, snapshot)
+        bound = self._bind_arguments(arguments, None, snapshot)
         if bound.ok and self._checker.check(bound.value, spec.input_schema, "ARGUMENT"):
-            return self._bind_arguments(step.tool_call.arguments, spec.input_schema, snapshot)
+            return self._bind_arguments(arguments, spec.input_schema, snapshot)
         return bound
 
     def _bind_arguments(

@@ -29,7 +29,7 @@ from aeond.orchestration.prompts.template_prompts import (
     choice_schema,
     restating_messages,
 )
-from aeond.orchestration.repair.constrained_model import ConstrainedModel
+from aeond.orchestration.repair.supervisor import Supervisor
 from aeond.ports import LLMAdapter
 
 RESTATED_TOKENS: Final = 24
@@ -104,7 +104,7 @@ class TemplateChooser:
 
     library: TemplateLibrary
     ranking: TextRanking
-    model: ConstrainedModel
+    model: Supervisor
 
     async def choose(self, request: SubtaskRequest, grant: Grant) -> Outcome[SubtaskRequest]:
         named = self.library.match(request)

@@ -9,8 +9,7 @@ from dataclasses import replace
 
 from aeond.domain.plans.evaluations import RefinementAction, RefinementOperation
 from aeond.domain.plans.plan import Plan, PlanStep, fragment_of, nesting_of
-from aeond.orchestration.planning.step_references import references_in_text
-from aeond.orchestration.planning.step_renaming import renamed_step
+from aeond.orchestration.planning.step_references import references_in_text, renamed_step
 
 
 def can_be_nested(step: PlanStep, step_ids: Collection[str]) -> bool:

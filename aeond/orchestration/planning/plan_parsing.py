@@ -17,8 +17,8 @@ MAX_DESCRIPTION_CHARS: Final = 160
 _HARMLESS: Final = (Effect.PURE, Effect.READ)
 
 
-def plan_from_model(value: JsonValue, goal: str, specs: Sequence[ToolSpec]) -> Outcome[Plan | None]:
-    """A plan of steps s1, s2, ... from `{"steps": [{"tool", "arguments"} | {"agent", "task"}]}`.
+def plan_from_model(value: JsonValue, specs: Sequence[ToolSpec]) -> Outcome[Plan | None]:
+    """A plan without a goal, of steps s1, s2, ... from `{"steps": [{"tool", "arguments"} | {"agent", "task"}]}`.
 
     Dependencies are derived from the references in the steps and from the tools' effects; the last step, where
     it is an agent's, gets every result that no other step waits for, since it was fetched for something. Checks
@@ -44,7 +44,7 @@ def plan_from_model(value: JsonValue, goal: str, specs: Sequence[ToolSpec]) -> O
         else:
             message = "a step is a tool with arguments, or an agent with a task"
             return failure(Problem("STEP_SHAPE", message, f"/steps/{index}"), None)
-    return success(Plan(goal, _gathered(derive_dependencies(read, specs))))
+    return success(Plan("", _gathered(derive_dependencies(read, specs))))
 
 
 def derive_dependencies(steps: Sequence[PlanStep], specs: Sequence[ToolSpec]) -> tuple[PlanStep, ...]:

@@ -7,13 +7,12 @@ Validator checks the rest afterwards. Every text and array has a bound, so that 
 largest size. Wherever a tool wants something that is not text, a reference to an earlier step will do.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from aeond.domain.plans.plan import LLM_AGENT
 from aeond.domain.tools import ToolSpec
 from aeond.domain.values import JsonObject, JsonValue, canonical_json
-from aeond.frozen import frozen
 from aeond.schemas.parts import as_object, closed_object, is_list, required_of, resolve
 
 MAX_MODEL_STEPS: Final = 8
@@ -30,36 +29,26 @@ REFERENCE: Final[JsonObject] = {
     "pattern": f"^\\$s[1-{MAX_MODEL_STEPS}](\\.[a-z_]{{1,24}}|\\[[0-9]{{1,3}}\\]){{0,3}}$",
 }
 _SCALARS: Final = ("string", "number", "boolean", "null")
+_ANY_SCALAR: Final[Sequence[JsonObject]] = (
+    {"type": "string", "maxLength": MAX_STRING_CHARS},
+    {"type": "number"},
+    {"type": "boolean"},
+    {"type": "null"},
+)
+# Any JSON, as far as a model should write it by hand: a scalar or a short list of scalars.
+_ANYTHING: Final[JsonObject] = {
+    "anyOf": [
+        *_ANY_SCALAR,
+        {"type": "array", "items": {"anyOf": [*_ANY_SCALAR]}, "minItems": 0, "maxItems": MAX_ARRAY_ITEMS},
+    ]
+}
 
 
-@frozen
-class PlanSchema:
-    """A compiled schema. `max_bytes` is the largest plan it admits; a token is at least one byte."""
-
-    schema: JsonObject
-    max_bytes: int
-
-
-class PlanSchemas:
-    """Compiles the schema for the given tools; keeps the last one until they change."""
-
-    def __init__(self) -> None:
-        self._key = ""
-        self._compiled: PlanSchema | None = None
-
-    def compile(self, specs: Sequence[ToolSpec]) -> PlanSchema:
-        key = canonical_json([[spec.name, spec.input_schema] for spec in specs])
-        if self._compiled is None or key != self._key:
-            self._compiled, self._key = compile_plan_schema(specs), key
-        return self._compiled
-
-
-def compile_plan_schema(specs: Sequence[ToolSpec]) -> PlanSchema:
+def compile_plan_schema(specs: Sequence[ToolSpec]) -> JsonObject:
     """The schema of `{"steps": [...]}` for these tools and the built-in agent."""
     items = compile_step(specs)
     steps: JsonObject = {"type": "array", "minItems": 1, "maxItems": MAX_MODEL_STEPS, "items": items}
-    plan = closed_object({"steps": steps})
-    return PlanSchema(plan, largest_bytes(plan))
+    return closed_object({"steps": steps})
 
 
 def compile_step(specs: Sequence[ToolSpec]) -> JsonObject:
@@ -144,14 +133,10 @@ class _Compiler:
         for keyword in ("anyOf", "oneOf"):
             alternatives = schema.get(keyword)
             if is_list(alternatives):
-                compiled = [
-                    self._compile(resolve(as_object(item), self._root), depth) for item in alternatives
-                ]
-                return {"anyOf": [part for item in compiled for part in _parts(item)]}
+                return self._any_of((resolve(as_object(item), self._root) for item in alternatives), depth)
         kind = schema.get("type")
         if is_list(kind):
-            parts = [self._compile({**schema, "type": item}, depth) for item in kind]
-            return {"anyOf": [part for item in parts for part in _parts(item)]}
+            return self._any_of(({**schema, "type": item} for item in kind), depth)
         if kind == "object" and as_object(schema.get("properties")):
             return self.compile_object(schema, depth)
         if kind == "object":
@@ -168,7 +153,10 @@ class _Compiler:
             return {"type": "integer"} | {k: schema[k] for k in ("minimum", "maximum") if k in schema}
         if kind in _SCALARS:
             return {"type": kind}
-        return self._anything()
+        return _ANYTHING
+
+    def _any_of(self, schemas: Iterable[JsonObject], depth: int) -> JsonObject:
+        return {"anyOf": [part for item in schemas for part in _parts(self._compile(item, depth))]}
 
     def _array(self, schema: JsonObject, depth: int) -> JsonObject:
         bound = schema.get("maxItems")
@@ -179,18 +167,6 @@ class _Compiler:
             "minItems": least if isinstance(least, int) else 0,
             "maxItems": min(bound, MAX_ARRAY_ITEMS) if isinstance(bound, int) else MAX_ARRAY_ITEMS,
         }
-
-    def _anything(self) -> JsonObject:
-        """Any JSON, as far as a model should write it by hand: a scalar or a short list of scalars."""
-        scalars: list[JsonValue] = [
-            {"type": "string", "maxLength": MAX_STRING_CHARS},
-            {"type": "number"},
-            {"type": "boolean"},
-            {"type": "null"},
-        ]
-        items: JsonObject = {"anyOf": scalars}
-        array: JsonObject = {"type": "array", "items": items, "minItems": 0, "maxItems": MAX_ARRAY_ITEMS}
-        return {"anyOf": [*scalars, array]}
 
 
 def _parts(schema: JsonObject) -> list[JsonObject]:

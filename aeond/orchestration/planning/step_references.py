@@ -6,9 +6,11 @@ inside a longer text. A dollar sign before anything else is a dollar sign.
 
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Final
 
-from aeond.domain.values import JsonValue
+from aeond.domain.plans.plan import PlanStep
+from aeond.domain.values import JsonValue, mapped
 from aeond.frozen import frozen
 from aeond.schemas.pointers import pointer_token
 
@@ -77,3 +79,27 @@ def references_in_value(
 def refers(value: JsonValue, step_ids: Collection[str]) -> bool:
     """Whether there is such a reference anywhere within a value."""
     return next(references_in_value(value, step_ids), None) is not None
+
+
+def renamed_step(step: PlanStep, names: Mapping[str, str]) -> PlanStep:
+    """The step with each of these ids replaced: its own, those it waits for, those it refers to."""
+
+    def instead_of(reference: StepReference) -> tuple[str, int]:
+        length = 1 + len(reference.step_id)
+        return f"${names.get(reference.step_id, reference.step_id)}", length
+
+    def renamed(text: str, *_: object) -> str:
+        return substituted(text, tuple(names), instead_of)
+
+    call = step.tool_call
+    return replace(
+        step,
+        step_id=names.get(step.step_id, step.step_id),
+        description=renamed(step.description),
+        tool_call=None
+        if call is None
+        else replace(
+            call, arguments={name: mapped(value, renamed) for name, value in call.arguments.items()}
+        ),
+        depends_on=tuple(names.get(name, name) for name in step.depends_on),
+    )

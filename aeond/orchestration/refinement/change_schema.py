@@ -19,7 +19,7 @@ from aeond.domain.values import JsonObject, JsonValue
 from aeond.frozen import frozen
 from aeond.orchestration.planning.plan_parsing import derive_dependencies, plan_from_model
 from aeond.orchestration.planning.plan_schema import compile_step
-from aeond.orchestration.planning.step_renaming import renamed_step
+from aeond.orchestration.planning.step_references import renamed_step
 from aeond.schemas.parts import as_object, closed_object, is_list
 
 MAX_CHANGES: Final = 4
@@ -30,13 +30,12 @@ _LOST: Final = (StepState.FAILED, StepState.INVALID)
 def changes_schema(run: RunSnapshot, specs: Sequence[ToolSpec]) -> JsonObject:
     """What may be changed now, with the tools that there are."""
     step = compile_step(specs)
+    removable: list[JsonValue] = [s.step_id for s in run.steps.values() if not s.executed]
+    lost = [s.step_id for s in run.steps.values() if s.executed and s.state in _LOST]
     kinds = [closed_object({"change": {"const": "add"}, "step": step})]
-    replaceable: list[JsonValue] = [*_changeable(run), *_lost(run)]
-    if replaceable:
-        kinds.append(
-            closed_object({"change": {"const": "replace"}, "id": {"enum": replaceable}, "step": step})
-        )
-    removable: list[JsonValue] = [*_changeable(run)]
+    if removable or lost:
+        ids: JsonObject = {"enum": [*removable, *lost]}
+        kinds.append(closed_object({"change": {"const": "replace"}, "id": ids, "step": step}))
     if removable:
         kinds.append(closed_object({"change": {"const": "remove"}, "id": {"enum": removable}}))
     changes: JsonObject = {
@@ -88,7 +87,7 @@ class _Reading:
                 yield from self._handed_on(lost_id, new_id)
 
     def _step(self, value: JsonValue) -> PlanStep | None:
-        read = plan_from_model({"steps": [value]}, "", self.specs)
+        read = plan_from_model({"steps": [value]}, self.specs)
         return read.value.steps[0] if read.value else None
 
     def _after(self, step_id: str) -> Collection[str]:
@@ -151,11 +150,3 @@ def _operation(current: StepSnapshot | None, step: PlanStep) -> RefinementOperat
     was = None if current is None else current.step.tool_call
     same = was is not None and step.tool_call is not None and was.tool == step.tool_call.tool
     return RefinementOperation.MODIFY if same else RefinementOperation.REPLACE
-
-
-def _changeable(run: RunSnapshot) -> list[str]:
-    return [step.step_id for step in run.steps.values() if not step.executed]
-
-
-def _lost(run: RunSnapshot) -> list[str]:
-    return [step.step_id for step in run.steps.values() if step.executed and step.state in _LOST]

@@ -16,7 +16,7 @@ from aeond.orchestration.prompts.evaluation_prompts import refining_messages
 from aeond.orchestration.prompts.preamble import Preamble
 from aeond.orchestration.refinement.actions import MAX_FRAGMENT_ROUNDS, MAX_NESTING, apply_actions
 from aeond.orchestration.refinement.change_schema import actions_from_model, changes_schema
-from aeond.orchestration.repair.constrained_model import ConstrainedModel
+from aeond.orchestration.repair.supervisor import Supervisor
 
 MAX_CHANGE_TOKENS: Final = 500
 TOO_COARSE: Final = "SPECIFICITY"  # reason of the issue that a step is too vague about how it is done
@@ -32,7 +32,7 @@ class ModelRefiner:
     refined: its next call came with the evaluation.
     """
 
-    def __init__(self, model: ConstrainedModel, preamble: Preamble, planner: Planner) -> None:
+    def __init__(self, model: Supervisor, preamble: Preamble, planner: Planner) -> None:
         self._model = model
         self._preamble = preamble
         self._planner = planner
@@ -73,9 +73,9 @@ class ModelRefiner:
 
     async def _nested(self, snapshot: RunSnapshot, plan: Plan, step: PlanStep, grant: Grant) -> Refinement:
         """A plan of its own in the step's place, as a whole or not at all."""
-        # The planner sees the step as if it were the whole request.
+        # The planner sees the step as if it were the whole request. Its progress is not shown: it is a part of refining.
         alone = replace(snapshot, resolved_text=step.description)
-        drafted = await self._planner.draft(alone, grant, _unseen)
+        drafted = await self._planner.draft(alone, grant, lambda _activity, _fraction: None)
         if drafted.value is None or len(drafted.value.plan.steps) < 2:  # one step says no more than it did
             problem = drafted.problem or Problem("NOT_NESTED", f"{step.step_id} is one step")
             return Refinement(plan, skipped=(problem,))
@@ -95,7 +95,3 @@ def _too_coarse(run: RunSnapshot, plan: Plan) -> Iterator[PlanStep]:
         often = run.refinements.get(fragment_of(issue.step_id), 0) >= MAX_FRAGMENT_ROUNDS
         if not (done or deep or often) and can_be_nested(current.step, run.steps):
             yield current.step
-
-
-def _unseen(activity: str, fraction: float) -> None:
-    """A plan within a plan is part of refining, which is what is shown."""

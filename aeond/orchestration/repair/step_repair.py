@@ -6,7 +6,6 @@ from aeond.domain.outcome import Outcome, Problem, failure, success
 from aeond.domain.plans.plan import PlanStep
 from aeond.domain.runs.budgets import Grant
 from aeond.domain.runs.run import RunSnapshot
-from aeond.domain.values import JsonObject
 from aeond.frozen import frozen
 from aeond.orchestration.execution.tool_visibility import may_use, offered_tools
 from aeond.orchestration.repair.supervisor import Supervisor
@@ -26,8 +25,7 @@ class StepRepairer:
             goal = run.plan.goal if run.plan else run.request.text
             offered = offered_tools(self.registry, run)
             return await self.supervisor.repair_missing_tool_step(step, offered, goal, grant)
-        proposal: JsonObject = {"tool": step.tool_call.tool, "arguments": step.tool_call.arguments}
-        ok, call, problem = await self.supervisor.repair_tool_call(proposal, tool.spec, grant)
+        ok, call, problem = await self.supervisor.repair_tool_call(step.tool_call, tool.spec, grant)
         if not ok:
             return failure(Problem("ARGUMENTS_INVALID", str(problem)), step)
         return success(replace(step, tool_call=replace(step.tool_call, arguments=call.arguments), errors=()))

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from aeond.domain.outcome import Outcome, Problem, failure, success
-from aeond.domain.values import JsonValue
+from aeond.domain.values import JsonValue, is_unicode
 from aeond.schemas.json_size import MAX_DEPTH
 from aeond.schemas.pointers import pointer_token
 
@@ -81,7 +81,7 @@ def check_value(value: object) -> tuple[Problem, ...]:
             problems.append(Problem("JSON_TOO_LARGE", f"more than {MAX_VALUES} values"))
             break
         if isinstance(current, str):
-            if not _is_text(current):
+            if not is_unicode(current):
                 problems.append(Problem("JSON_LONE_SURROGATE", "the text holds half a character", path))
         elif isinstance(current, float):
             if not math.isfinite(current):
@@ -91,7 +91,7 @@ def check_value(value: object) -> tuple[Problem, ...]:
                 problems.append(Problem("JSON_TOO_DEEP", f"nests deeper than {MAX_DEPTH} levels", path))
             elif isinstance(current, Mapping):
                 for key, item in current.items():
-                    if not isinstance(key, str) or not _is_text(key):
+                    if not isinstance(key, str) or not is_unicode(key):
                         problems.append(Problem("JSON_BAD_KEY", f"{key!r:.80} is no key", path))
                     else:
                         waiting.append((item, path + pointer_token(key), depth + 1))
@@ -100,14 +100,6 @@ def check_value(value: object) -> tuple[Problem, ...]:
         elif current is not None and not isinstance(current, int):
             problems.append(Problem("JSON_NOT_A_VALUE", f"{type(current).__name__} is no JSON value", path))
     return tuple(problems)
-
-
-def _is_text(text: str) -> bool:
-    try:
-        text.encode("utf-8")
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def _unique_keys(pairs: list[tuple[str, JsonValue]]) -> dict[str, JsonValue]:

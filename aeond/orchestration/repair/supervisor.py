@@ -1,4 +1,4 @@
-"""Repairs the form of a model's output, never its meaning: by rule first, then by asking the model.
+"""Asks a model for JSON, and repairs the form of its output, never its meaning: by rule first, then by asking the model.
 
 Each repair ends in one of three ways: a success without a problem (nothing was wrong), a success whose
 problem, reason REPAIRED, tells what was changed, or a failure with reason REPAIR_FAILED. Repairs by
@@ -21,8 +21,8 @@ from aeond.domain.values import JsonObject, JsonValue, display_json
 from aeond.orchestration.budget.budgeted_llm import BudgetedLLM, is_cut
 from aeond.orchestration.planning.plan_parsing import describe_call, plan_from_model
 from aeond.orchestration.planning.plan_schema import (
-    PlanSchemas,
     compile_arguments,
+    compile_plan_schema,
     compile_tool_calls,
     largest_bytes,
 )
@@ -30,11 +30,12 @@ from aeond.orchestration.prompts import run_prompts
 from aeond.orchestration.repair.call_repair import repair_arguments, repair_plan_shape, repair_step_shape
 from aeond.orchestration.repair.json_repair import Reading, repair_json
 from aeond.orchestration.repair.provenance import Material, values_in
-from aeond.orchestration.repair.strict_json import check_value
+from aeond.orchestration.repair.strict_json import check_value, read_json
 from aeond.ports import LLMAdapter, Validator
 from aeond.schemas.checker import SchemaChecker
 from aeond.schemas.parts import as_object, closed_object
 
+ASKING_SECONDS: Final = 300.0
 MAX_REPAIR_CHARS: Final = 16_000  # of what is shown to the model
 MAX_REPAIR_TOKENS: Final = 1_000
 MAX_ATTEMPTS: Final = 2
@@ -47,35 +48,61 @@ class Supervisor:
     The results are checked by the Validator."""
 
     def __init__(self, llm: LLMAdapter, validator: Validator) -> None:
-        self._llm = llm
-        self._validator = validator
-        self._schemas = PlanSchemas()
+        self.llm = llm
+        self.validator = validator
         self._checker = SchemaChecker()
 
-    async def repair_json(self, text: str, schema: JsonObject | None, grant: Grant) -> Outcome[JsonValue]:
+    async def ask(
+        self,
+        messages: tuple[Message, ...],
+        schema: JsonObject,
+        max_tokens: int,
+        grant: Grant,
+        deadline_seconds: float = ASKING_SECONDS,
+    ) -> Outcome[JsonValue]:
+        """JSON that satisfies the schema, for one call of the grant.
+
+        Output that does not is repaired with what is left of the grant; it is not asked for again. A model that
+        fails, a grant that is spent and an answer that was cut (ANSWER_CUT: half of what was meant is not what
+        was meant) are problems, with the value None.
+        """
+        request = LLMRequest(
+            messages, max_tokens=max_tokens, schema=schema, deadline_seconds=deadline_seconds
+        )
+        answered = await BudgetedLLM(self.llm, grant).generate(request)
+        if answered.value is None:
+            return answered.failed(None)
+        if is_cut(answered.value):
+            return failure(Problem("ANSWER_CUT", f"the answer was cut after {max_tokens} tokens"), None)
+        text = answered.value.text
+        read = read_json(text)
+        if read.ok and not self.validator.validate_output(read.value, schema):
+            return read
+        repaired = await self.repair_json(text, schema, grant)
+        return repaired if repaired.ok else repaired.failed(None)
+
+    async def repair_json(self, text: str, schema: JsonObject, grant: Grant) -> Outcome[JsonValue]:
         material = Material(text)
 
         def read(written: str) -> Reading[JsonValue]:
             repaired = repair_json(written)
-            problems = [repaired.problem] if repaired.problem else []
-            if not problems and schema is not None:
-                problems += self._validator.validate_output(repaired.value, schema)
-            if not problems:
-                problems += _inventions(material.invented(repaired.value))
+            if repaired.problem:
+                return _reading(repaired.value, [repaired.problem])
+            problems = self.validator.validate_output(repaired.value, schema)
+            problems = problems or _inventions(material, repaired.value)
             return _reading(repaired.value, problems, repaired.changes)
 
-        return await self._repair(text, read(text), read, run_prompts.repair_json_messages, schema, grant)
+        return await self._repair(text, read, run_prompts.repair_json_messages, schema, grant)
 
     async def repair_tool_call(
-        self, call: JsonValue, spec: ToolSpec, grant: Grant
+        self, call: ToolCall, spec: ToolSpec, grant: Grant
     ) -> Outcome[ToolCall | None]:
-        source, unreadable = _as_text(call)
-        if unreadable is not None:
-            return failure(unreadable, None)
+        proposal: JsonObject = {"tool": call.tool, "arguments": call.arguments}
+        if unreadable := check_value(proposal):
+            return failure(replace(unreadable[0], reason="REPAIR_FAILED"), None)
+        source = display_json(proposal)
         material = Material(source)
-        given = as_object(repair_step_shape(repair_json(source).value)).get("arguments")
-        if isinstance(given, dict):  # compared in the types that the tool wants
-            given = repair_arguments(given, spec, self._checker)
+        given = repair_arguments(call.arguments, spec, self._checker)  # in the types that the tool wants
 
         def read(written: str) -> Reading[ToolCall | None]:
             repaired = repair_json(written)
@@ -83,61 +110,52 @@ class Supervisor:
             tool, arguments = shaped.get("tool"), shaped.get("arguments")
             if repaired.problem or not isinstance(tool, str) or not isinstance(arguments, dict):
                 problem = repaired.problem or Problem("CALL_SHAPE", "a call is a tool with arguments")
-                return _reading(None, [problem], ())
+                return _reading(None, [problem])
             typed = repair_arguments(arguments, spec, self._checker)
             result = ToolCall(tool, typed)
             problems = [
-                *self._validator.validate_tool_call(result, spec),
-                *_inventions(material.invented([tool, typed])),
+                *self.validator.validate_tool_call(result, spec),
+                *_inventions(material, [tool, typed]),
             ]
-            if given is not None and not _keeps(typed, given):
+            if not _keeps(typed, given):
                 problems.append(Problem("MEANING_LOST", "an argument value was dropped"))
             changed = shaped != repaired.value or typed != arguments
             return _reading(
-                result,
-                problems,
-                (*repaired.changes, *(("corrected the form of the call",) if changed else ())),
+                result, problems, repaired.changes, "corrected the form of the call" if changed else ""
             )
 
         def ask(text: str, problem: str) -> tuple[Message, ...]:
             return run_prompts.repair_call_messages(text, problem, spec)
 
         schema = closed_object({"tool": {"const": spec.name}, "arguments": compile_arguments(spec)})
-        return await self._repair(source, read(source), read, ask, schema, grant)
+        return await self._repair(source, read, ask, schema, grant)
 
-    async def repair_plan(
-        self, plan: JsonValue, specs: Sequence[ToolSpec], grant: Grant
-    ) -> Outcome[Plan | None]:
-        source, unreadable = _as_text(plan)
-        if unreadable is not None:
-            return failure(unreadable, None)
-        material = Material(source)
+    async def repair_plan(self, text: str, specs: Sequence[ToolSpec], grant: Grant) -> Outcome[Plan | None]:
+        material = Material(text)
         by_name = {spec.name: spec for spec in specs}
 
         def read(written: str) -> Reading[Plan | None]:
             repaired = repair_json(written)
             if repaired.problem:
-                return _reading(None, [repaired.problem], ())
+                return _reading(None, [repaired.problem])
             shaped = repair_plan_shape(repaired.value)
-            outcome = plan_from_model(shaped, "", specs)
+            outcome = plan_from_model(shaped, specs)
             if outcome.value is None:
-                return _reading(None, [outcome.cause], ())
+                return _reading(None, [outcome.cause])
             result = replace(outcome.value, steps=tuple(self._typed(s, by_name) for s in outcome.value))
             problems = [
-                *self._validator.validate_plan(result),
-                *_inventions(material.invented(_meaning_of(result))),
+                *self.validator.validate_plan(result),
+                *_inventions(material, _meaning_of(result)),
             ]
             if not material.holds_each([s.tool_call.tool for s in result if s.tool_call]):
                 problems.append(Problem("MEANING_ADDED", "a step was added"))
             changed = shaped != repaired.value or result != outcome.value
             return _reading(
-                result,
-                problems,
-                (*repaired.changes, *(("corrected the form of the steps",) if changed else ())),
+                result, problems, repaired.changes, "corrected the form of the steps" if changed else ""
             )
 
-        schema = self._schemas.compile(specs).schema
-        return await self._repair(source, read(source), read, run_prompts.repair_plan_messages, schema, grant)
+        schema = compile_plan_schema(specs)
+        return await self._repair(text, read, run_prompts.repair_plan_messages, schema, grant)
 
     async def repair_missing_tool_step(
         self,
@@ -160,45 +178,40 @@ class Supervisor:
             name, arguments = shaped.get("tool"), shaped.get("arguments")
             spec = _closest(name, by_name) if isinstance(name, str) else None
             if repaired.problem or spec is None or not isinstance(arguments, dict):
-                return _reading(step, [Problem("TOOL_UNKNOWN", "no registered tool does this")], ())
+                return _reading(step, [Problem("TOOL_UNKNOWN", "no registered tool does this")])
             call = ToolCall(spec.name, repair_arguments(arguments, spec, self._checker))
             problems = [
-                *self._validator.validate_tool_call(call, spec),
-                *_inventions(material.invented(call.arguments)),
+                *self.validator.validate_tool_call(call, spec),
+                *_inventions(material, call.arguments),
             ]
             result = replace(step, tool_call=call, agent=None, errors=())
-            return _reading(result, problems, (f"now calls {describe_call(call)}",))
+            return _reading(result, problems, (), f"now calls {describe_call(call)}")
 
         def ask(text: str, problem: str) -> tuple[Message, ...]:
             return run_prompts.replace_tool_messages(text, problem, step.description, goal, specs)
 
-        schema = compile_tool_calls(specs)
-        outcome = await self._repair(source, read(source), read, ask, schema, grant)
+        outcome = await self._repair(source, read, ask, compile_tool_calls(specs), grant)
         return outcome if outcome.ok else outcome.failed(step)
 
     async def _repair(
         self,
         source: str,
-        first: Reading[T],
         read: Callable[[str], Reading[T]],
         ask: Callable[[str, str], tuple[Message, ...]],
-        schema: JsonObject | None,
+        schema: JsonObject,
         grant: Grant,
     ) -> Outcome[T]:
         """Takes the reading by rule if it is good; else asks the model."""
+        first = read(source)
         if first.ok:
             return _outcome_of(first)
         problem = first.cause
         if len(source) > MAX_REPAIR_CHARS:
             return failure(_failed(f"{problem}; and it is too long to be shown to the model"), first.value)
-        llm = BudgetedLLM(self._llm, grant)
-        longest = MAX_REPAIR_TOKENS if schema is None else min(MAX_REPAIR_TOKENS, _longest(schema))
+        llm = BudgetedLLM(self.llm, grant)
+        longest = min(MAX_REPAIR_TOKENS, _longest(schema))
         for attempt in range(1, MAX_ATTEMPTS + 1):
-            request = LLMRequest(
-                ask(source, str(problem)),
-                max_tokens=longest,
-                schema=schema,
-            )
+            request = LLMRequest(ask(source, str(problem)), max_tokens=longest, schema=schema)
             answered = await llm.generate(request)
             if answered.value is None:
                 return failure(_failed(f"{problem}; {answered.problem}"), first.value)
@@ -222,8 +235,11 @@ class Supervisor:
         )
 
 
-def _reading(value: T, problems: Sequence[Problem], changes: tuple[str, ...]) -> Reading[T]:
-    return Reading(not problems, value, problems[0] if problems else None, changes)
+def _reading(
+    value: T, problems: Sequence[Problem], changes: tuple[str, ...] = (), change: str = ""
+) -> Reading[T]:
+    more = (change,) if change else ()
+    return Reading(not problems, value, problems[0] if problems else None, (*changes, *more))
 
 
 def _outcome_of(reading: Reading[T]) -> Outcome[T]:
@@ -236,10 +252,11 @@ def _failed(message: str) -> Problem:
     return Problem("REPAIR_FAILED", f"could not be repaired: {message}")
 
 
-def _inventions(values: Sequence[str]) -> list[Problem]:
-    if not values:
-        return []
-    return [Problem("MEANING_ADDED", f"not in what was to be repaired: {', '.join(values[:5])}")]
+def _inventions(material: Material, value: JsonValue) -> tuple[Problem, ...]:
+    invented = material.invented(value)
+    if not invented:
+        return ()
+    return (Problem("MEANING_ADDED", f"not in what was to be repaired: {', '.join(invented[:5])}"),)
 
 
 def _meaning_of(plan: Plan) -> JsonValue:
@@ -268,17 +285,8 @@ def _closest(name: str, by_name: dict[str, ToolSpec]) -> ToolSpec | None:
     return by_name[even[found[0]]] if found else None
 
 
-def _as_text(value: JsonValue) -> tuple[str, Problem | None]:
-    if isinstance(value, str):
-        return value, None
-    unreadable = check_value(value)
-    if unreadable:
-        return "", replace(unreadable[0], reason="REPAIR_FAILED")
-    return display_json(value), None
-
-
 def _longest(schema: JsonObject) -> int:
     try:
         return largest_bytes(schema)
-    except (KeyError, TypeError, ValueError):
-        return MAX_REPAIR_TOKENS  # not one of ours: without bounds
+    except KeyError:
+        return MAX_REPAIR_TOKENS  # a text or list without a bound

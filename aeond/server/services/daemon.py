@@ -12,8 +12,6 @@ from aeond.server.wire.table import to_wire
 
 
 class DaemonShim:
-    """Implements DaemonService."""
-
     def __init__(self, calls: DaemonCalls, doors: Sequence[Door], streams: Streams) -> None:
         self._calls = calls
         self._doors = doors

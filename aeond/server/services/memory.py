@@ -17,8 +17,6 @@ MAX_VALUE_BYTES = 256 << 10
 
 
 class MemoryShim:
-    """Implements MemoryService."""
-
     def __init__(self, calls: MemoryCalls) -> None:
         self._calls = calls
 

@@ -19,8 +19,6 @@ SCOPE = "models"
 
 
 class ModelShim:
-    """Implements ModelService."""
-
     def __init__(self, calls: ModelCalls, clock: Clock) -> None:
         self._calls = calls
         self._clock = clock

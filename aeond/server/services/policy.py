@@ -13,8 +13,6 @@ MAX_SOURCE_CHARS = 512
 
 
 class PolicyShim:
-    """Implements PolicyService."""
-
     def __init__(self, calls: PolicyCalls) -> None:
         self._calls = calls
 

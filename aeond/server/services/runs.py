@@ -27,8 +27,6 @@ MAX_ANSWER_BYTES = 64 * 1024
 
 
 class RunShim:
-    """Implements RunService."""
-
     def __init__(self, calls: RunCalls) -> None:
         self._calls = calls
         self._encoded = EventBytes()

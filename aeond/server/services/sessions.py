@@ -13,8 +13,6 @@ SCOPE = "sessions"
 
 
 class SessionShim:
-    """Implements SessionService."""
-
     def __init__(self, calls: SessionCalls) -> None:
         self._calls = calls
 

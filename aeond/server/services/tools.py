@@ -2,7 +2,6 @@
 
 from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import assert_never
 
 from aeond.api.v1 import tools_pb2 as pb
 from aeond.domain.runs.run import Caller
@@ -23,8 +22,6 @@ MAX_CALL_ID_CHARS = 256
 
 
 class ToolShim:
-    """Implements ToolService."""
-
     def __init__(self, calls: ToolCalls) -> None:
         self._calls = calls
 
@@ -122,8 +119,6 @@ def _to_client(message: ToClient) -> pb.ServeToolsResponse:
             return pb.ServeToolsResponse(started=to_wire(message, pb.ToolCallStarted))
         case CallCancelled():
             return pb.ServeToolsResponse(cancelled=to_wire(message, pb.ToolCallCancelled))
-        case unknown:
-            assert_never(unknown)
 
 
 def process_name(pid: int) -> str:

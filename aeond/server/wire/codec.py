@@ -4,7 +4,7 @@ A field of a message and the attribute of the same name belong together; a field
 `output`, as JSON text. Shapes and forms state only what differs, and are checked for completeness on import.
 """
 
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import fields
 from operator import attrgetter
 from typing import Any, Generic, TypeVar, get_type_hints
@@ -12,6 +12,7 @@ from typing import Any, Generic, TypeVar, get_type_hints
 from google.protobuf.descriptor import FieldDescriptor
 from google.protobuf.message import Message
 
+from aeond.server.wire.checks import at_most
 from aeond.server.wire.enums import number_by_name
 from aeond.server.wire.json_text import json_text, plain_text
 from aeond.server.wire.times import timestamp
@@ -155,9 +156,14 @@ class Form(Generic[Ours]):
         return self._ours(**others)
 
 
-def each(check: Callable[[Any, str], Ours]) -> Callable[[Iterable[Any], str], tuple[Ours, ...]]:
-    """A check of a repeated field from the check of one item."""
-    return lambda items, path: tuple(check(item, f"{path}[{index}]") for index, item in enumerate(items))
+def each(check: Callable[[Any, str], Ours], most: int) -> Callable[[Sequence[Any], str], tuple[Ours, ...]]:
+    """A check of a repeated field with at most so many items, from the check of one."""
+
+    def checked(items: Sequence[Any], path: str) -> tuple[Ours, ...]:
+        at_most(items, path, most)
+        return tuple(check(item, f"{path}[{index}]") for index, item in enumerate(items))
+
+    return checked
 
 
 def _path_of(name: str, owners: list[tuple[str, Any]], theirs: type[Message]) -> str:

@@ -9,25 +9,24 @@ from collections.abc import Mapping
 
 from pydantic_core import from_json
 
-from aeond.domain.values import NO_ARGUMENTS, JsonObject, JsonValue
+from aeond.domain.values import NO_ARGUMENTS, JsonObject, JsonValue, compact_json, is_unicode
 from aeond.errors import InvalidInputError
 
 MAX_JSON_BYTES = 1 << 20
 
-_compact = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 _compact_ascii = json.JSONEncoder(separators=(",", ":")).encode
 _finite = json.JSONEncoder(allow_nan=False).encode
 
 
 def json_text(value: JsonValue) -> str:
     """A value as compact JSON text, keys in their own order. Never fails: a lone surrogate is escaped."""
-    text = _compact(value)
-    return text if _encodable(text) else _compact_ascii(value)
+    text = compact_json(value)
+    return text if is_unicode(text) else _compact_ascii(value)
 
 
 def plain_text(text: str) -> str:
     """The text in a form that the wire supports: each lone surrogate becomes a question mark."""
-    return text if _encodable(text) else text.encode("utf-8", "replace").decode()
+    return text if is_unicode(text) else text.encode("utf-8", "replace").decode()
 
 
 def json_value(text: str, field: str, max_bytes: int = MAX_JSON_BYTES) -> JsonValue:
@@ -81,13 +80,3 @@ def _key_given_twice(text: str) -> str | None:
 
     json.loads(text, object_pairs_hook=look)
     return next((key for key in found if found.count(key) > 1), None)
-
-
-def _encodable(text: str) -> bool:
-    if text.isascii():
-        return True
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True

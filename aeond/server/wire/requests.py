@@ -74,16 +74,6 @@ def _text_as_is(text: str, _path: str) -> str:
     return text  # the registry checks it
 
 
-def _effects(effects: Sequence[tools_pb2.RecordedEffect], path: str) -> tuple[RecordedEffect, ...]:
-    checks.at_most(effects, path, MAX_RESULT_EFFECTS)
-    return each(RECORDED_EFFECT.read)(effects, path)
-
-
-def _stops(texts: Sequence[str], path: str) -> tuple[str, ...]:
-    checks.at_most(texts, path, MAX_STOPS)
-    return each(partial(checks.bounded_text, most=MAX_STOP_CHARS, least=1))(texts, path)
-
-
 def _time(time: Timestamp, path: str) -> datetime:
     try:
         return time.ToDatetime(UTC)
@@ -160,7 +150,7 @@ TOOL_RESULT = Form(
     error=_result_text,
     reason=_result_text,
     metadata_json=json_object,
-    effects=_effects,
+    effects=each(RECORDED_EFFECT.read, MAX_RESULT_EFFECTS),
     taint=partial(checks.words, most=MAX_TAINT, chars=MAX_TAINT_CHARS),
 )
 PLAN_STEP = Form(
@@ -200,7 +190,7 @@ GENERATE = Form(
     max_tokens=lambda count, path: checks.whole(count or DEFAULT_TOKENS, path, 1, MAX_TOKENS),
     temperature=partial(checks.real, least=0, most=MAX_TEMPERATURE),
     seed=lambda seed, path: seed,
-    stop=_stops,
+    stop=each(partial(checks.bounded_text, most=MAX_STOP_CHARS, least=1), MAX_STOPS),
     schema_json=_schema,
     priority=partial(PRIORITIES.domain_or, default=Priority.INTERACTIVE),
     deadline_seconds=lambda seconds, path: checks.real(

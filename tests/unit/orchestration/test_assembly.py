@@ -70,11 +70,9 @@ async def test_every_operation_has_its_part(
     """With a model that says what is asked for, each operation ends with its own event and no fallback."""
     llm, check = says({"json": said}), validator()
     phases = phases_over(
-        llm,
+        Supervisor(llm, check),
         registry(),
         PlainInvoker({}),
-        Supervisor(llm, check),
-        check,
         AsSaid(),
         NoSituations(),
         TextRanking(NoEmbedder()),
@@ -96,11 +94,9 @@ async def test_what_was_asked_about_a_run_is_not_asked_again() -> None:
     async def routed(answered: Answered) -> int:
         before = len(llm.requests)
         phases = phases_over(
-            llm,
+            Supervisor(llm, check),
             registry(),
             PlainInvoker({}),
-            Supervisor(llm, check),
-            check,
             AsSaid(),
             NoSituations(),
             TextRanking(NoEmbedder()),
@@ -156,7 +152,7 @@ def test_prompts_of_a_run_begin_as_the_warm_up_reads_them() -> None:
 def test_the_form_of_decisions_follows_the_loaded_model() -> None:
     """Native tool calls are used as long as the loaded model has them, and JSON under a schema otherwise."""
     llm, check = says(), validator()
-    current = decisions_of(llm, Supervisor(llm, check), check)
+    current = decisions_of(Supervisor(llm, check))
     assert isinstance(current(), ConstrainedDecisions)
     llm.script = llm.script.model_copy(update={"tool_calls": True})
     assert isinstance(current(), NativeDecisions)

@@ -3,7 +3,6 @@ from typing import Any
 
 import pytest
 
-from aeond.domain.outcome import Problem
 from aeond.domain.plans.evaluations import Evaluation
 from aeond.domain.plans.plan import Plan
 from aeond.domain.plans.profiles import Route, TaskProfile
@@ -11,7 +10,7 @@ from aeond.domain.runs import events as e
 from aeond.domain.runs.budgets import Amounts, Budget, BudgetLedger
 from aeond.domain.runs.run import Operation, PlanSource, RunRequest, RunSnapshot
 from aeond.domain.tools import ToolCall
-from aeond.orchestration.phase_checks import CONTRACTS, Transition, committed, contract_of
+from aeond.orchestration.phase_checks import Transition, committed, contract_of
 from tests.support.judging import after_pass, ran
 from tests.support.strategy import calls, thinks
 
@@ -48,8 +47,7 @@ def test_every_operation_before_the_answer_is_under_a_contract(
 def test_the_answer_is_under_none() -> None:
     """Phase E has nothing that it needs and nothing that could stop it."""
     contract = contract_of(Operation.ANSWER, PASS)
-    assert (contract.requires, contract.guarantees, contract.failures) == ({}, {}, {})
-    assert set(CONTRACTS) == set(Transition)
+    assert (contract.requires, contract.guarantees) == ({}, {})
 
 
 @pytest.mark.parametrize(
@@ -73,7 +71,7 @@ def test_missing_inputs_are_named(operation: Operation, run: RunSnapshot, lackin
     assert problem is not None
     assert problem.reason == "INPUT_MISSING"
     assert problem.message == f"{contract.transition} needs {lacking}"
-    assert not contract.retryable(problem)
+    assert not problem.retryable
 
 
 @pytest.mark.parametrize(
@@ -139,7 +137,7 @@ def test_a_broken_guarantee_is_named(operation: Operation, events: list[Any], gu
     assert problem is not None
     assert problem.reason == "GUARANTEE_BROKEN"
     assert problem.message == f"{contract.transition} guarantees {guarantee}"
-    assert not contract.retryable(problem)
+    assert not problem.retryable
 
 
 def test_events_within_their_guarantees_pass() -> None:
@@ -155,27 +153,6 @@ def test_events_within_their_guarantees_pass() -> None:
         contract = contract_of(operation, PASS)
         assert contract is not None
         assert contract.broken(PASS, events) is None
-
-
-@pytest.mark.parametrize("transition", [one for one in Transition if one is not Transition.TO_ANSWER])
-def test_each_failure_is_marked(transition: Transition) -> None:
-    """An engine that died may be back the next time; a spent budget or a broken guarantee stays as it is."""
-    contract = CONTRACTS[transition]
-    marks = {
-        reason: contract.retryable(Problem(reason, "", retryable=not again))
-        for reason, again in contract.failures.items()
-    }
-    assert marks == dict(contract.failures)
-    assert {"LLM_GONE", "ENGINE_BUSY"} <= {reason for reason, again in marks.items() if again}
-    assert {"BUDGET_SPENT", "GUARANTEE_BROKEN"} <= {reason for reason, again in marks.items() if not again}
-
-
-def test_a_failure_that_is_not_listed_says_itself() -> None:
-    """A failure that the contract does not list is retryable if the problem says so, and not without a problem."""
-    contract = CONTRACTS[Transition.A_TO_B]
-    assert contract.retryable(Problem("SOMETHING_ELSE", "", retryable=True))
-    assert not contract.retryable(Problem("SOMETHING_ELSE", ""))
-    assert not contract.retryable(None)
 
 
 def test_committed_amounts_exclude_the_reservation_in_flight() -> None:

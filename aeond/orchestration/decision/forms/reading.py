@@ -50,8 +50,7 @@ class DecisionReading:
         problem = next(iter(self.validator.validate_tool_call(call, spec)), None)
         if problem is None:
             return success(call)
-        source: JsonValue = {"tool": call.tool, "arguments": call.arguments}
-        repaired = await self.supervisor.repair_tool_call(source, spec, grant)
+        repaired = await self.supervisor.repair_tool_call(call, spec, grant)
         if not repaired.ok or repaired.value is None:
             return failure(problem, None)
         if self.validator.validate_tool_call(repaired.value, spec):

@@ -13,7 +13,7 @@ from aeond.domain.plans.profiles import DEFAULT_PROFILE, TaskProfile, ToolUsage
 from aeond.domain.runs.budgets import Amounts, Budget, BudgetLedger
 from aeond.domain.runs.run import RunSnapshot
 from aeond.orchestration.budget.allocation import budget_for
-from aeond.orchestration.budget.profiling import PROFILE_SECONDS, AdaptiveDepth, adapt, signals_in
+from aeond.orchestration.budget.profiling import PROFILE_SECONDS, AdaptiveDepth, signals_in
 from tests.support.judging import after_pass, model_of, preamble, ran
 from tests.support.strategy import calls, grant, run_of, says, thinks
 
@@ -75,12 +75,13 @@ async def test_without_a_grant_the_model_is_not_asked() -> None:
 
 
 def test_the_budget_is_computed_from_the_profile() -> None:
-    """Budget and adaptation are the documented functions of profile, bound and run."""
+    """A budget is the documented function of profile and bound."""
     depth, _ = depth_over()
     assert depth.allocate(DEFAULT_PROFILE, Budget()) == budget_for(DEFAULT_PROFILE, Budget())
-    run = run_of(profile=DEFAULT_PROFILE)
-    assert depth.adapt(run) == adapt(run, DEFAULT_PROFILE)
-    assert depth.adapt(run_of()) is None
+
+
+def adapted_of(run: RunSnapshot, profile: TaskProfile) -> tuple[TaskProfile, Budget, tuple[str, ...]] | None:
+    return depth_over()[0].adapt(replace(run, profile=profile))
 
 
 ISSUE = Issue("BLOCKED", Severity.HIGH, "s2", "it cannot be done")
@@ -113,13 +114,13 @@ def judged(
 def test_two_signals_do_not_move_a_budget(run: RunSnapshot, signals: tuple[str, ...]) -> None:
     """Not converged, issues, BLOCKED: without all three of this very pass everything stays as it is."""
     assert signals_in(run) == signals
-    assert adapt(run, DEFAULT_PROFILE) is None
+    assert adapted_of(run, DEFAULT_PROFILE) is None
 
 
 def test_a_run_that_gets_on_goes_deeper() -> None:
     """Blocked in part and getting on: the task is harder than it looked, and may cost more."""
     run = judged(GOOD, STUCK)
-    adapted = adapt(run, DEFAULT_PROFILE)
+    adapted = adapted_of(run, DEFAULT_PROFILE)
     assert adapted is not None
     profile, budget, reasons = adapted
     assert profile == replace(
@@ -135,7 +136,7 @@ def test_a_run_that_gets_on_goes_deeper() -> None:
 def test_a_run_that_gave_nothing_new_goes_shallower() -> None:
     """Blocked and nothing else: more of the same will not help, and the budget moves down."""
     run = judged(STUCK)
-    adapted = adapt(run, DEFAULT_PROFILE)
+    adapted = adapted_of(run, DEFAULT_PROFILE)
     assert adapted is not None
     profile, budget, reasons = adapted
     assert (profile.reasoning_depth, profile.expected_tool_usage) == (2, ToolUsage.MINIMAL)
@@ -147,7 +148,7 @@ def test_a_run_that_gave_nothing_new_goes_shallower() -> None:
 def test_going_shallower_never_raises_a_budget() -> None:
     """A run that gave nothing new and has spent much is given no more than it had."""
     ledger = BudgetLedger(budget_for(DEFAULT_PROFILE, BOUND), Amounts(2, 4, 40_000, 1, 1))
-    adapted = adapt(judged(STUCK, ledger=ledger), DEFAULT_PROFILE)
+    adapted = adapted_of(judged(STUCK, ledger=ledger), DEFAULT_PROFILE)
     assert adapted is not None
     assert adapted[2][-1] == "SHALLOWER"
     assert adapted[1].amounts.exceeding(ledger.limit.amounts) == ""
@@ -156,7 +157,7 @@ def test_going_shallower_never_raises_a_budget() -> None:
 def test_a_budget_does_not_move_below_what_is_spent() -> None:
     """The new budget covers the amounts used and reserved, and the needs of one more pass."""
     spent = BudgetLedger(Budget(), Amounts(49, 39, 99_000, 49, 7), Amounts(tokens=500))
-    adapted = adapt(judged(STUCK, ledger=spent), DEFAULT_PROFILE)
+    adapted = adapted_of(judged(STUCK, ledger=spent), DEFAULT_PROFILE)
     assert adapted is not None
     assert (spent.used + spent.reserved).exceeding(adapted[1].amounts) == ""
     assert adapted[1].passes == 8
@@ -165,7 +166,7 @@ def test_a_budget_does_not_move_below_what_is_spent() -> None:
 def test_at_its_end_of_the_scale_nothing_changes() -> None:
     """The deepest profile with all that the run may have is not adjusted to itself."""
     deepest = TaskProfile(5, 0.0, ToolUsage.EXTENSIVE)
-    assert adapt(judged(GOOD, STUCK, ledger=BudgetLedger(BOUND)), deepest) is None
+    assert adapted_of(judged(GOOD, STUCK, ledger=BudgetLedger(BOUND)), deepest) is None
 
 
 counts = st.integers(0, 200)
@@ -189,7 +190,7 @@ def test_every_adapted_budget_fits_its_ledger(
     run = judged(
         *([GOOD] if getting_on else []), STUCK, ledger=BudgetLedger(now, used, reserved), bound=bound
     )
-    adapted = adapt(run, replace(DEFAULT_PROFILE, reasoning_depth=depth))
+    adapted = adapted_of(run, replace(DEFAULT_PROFILE, reasoning_depth=depth))
     if adapted is not None:
         assert run.ledger.adjust(adapted[1], bound).limit == adapted[1]
         assert 1 <= adapted[0].reasoning_depth <= 5

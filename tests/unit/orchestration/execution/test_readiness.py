@@ -30,7 +30,7 @@ def bound(value: JsonValue, schema: JsonObject = ANYTHING) -> object:
     """The argument after conversion to that schema, or the message of the problem."""
     step = PlanStep("s9", "use it", ToolCall("use", {"value": value}))
     run = run_of(*(thinks(name, "x") for name in OUTPUTS), step, outputs=OUTPUTS)
-    outcome = StepReadiness().bind(step, run, spec("use", {"value": schema}))
+    outcome = StepReadiness().bind({"value": value}, run, spec("use", {"value": schema}))
     if outcome.ok:
         return outcome.value["value"]
     assert outcome.problem is not None
@@ -96,7 +96,8 @@ def test_a_reference_that_leads_nowhere_tells_what_is_there(value: JsonValue, th
 def test_a_step_without_a_result_cannot_be_referred_to() -> None:
     """The error for a reference to a step that has not succeeded names that step's state."""
     step = calls("s2", "look", "s1", path="$s1")
-    outcome = StepReadiness().bind(step, run_of(thinks("s1", "x"), step), spec("look", {"path": TEXT}))
+    run = run_of(thinks("s1", "x"), step)
+    outcome = StepReadiness().bind({"path": "$s1"}, run, spec("look", {"path": TEXT}))
     assert outcome.problem is not None
     assert StepState.PENDING in outcome.problem.message
 
@@ -105,7 +106,8 @@ def test_dollar_signs_in_results_are_text() -> None:
     """The content of an output is data: a reference in it is not followed."""
     step = calls("s3", "look", path="$s2")
     run = run_of(thinks("s1", "x"), thinks("s2", "y"), step, outputs={"s1": "secret", "s2": "$s1"})
-    assert StepReadiness().bind(step, run, spec("look", {"path": TEXT})).value == {"path": "$s1"}
+    bound = StepReadiness().bind({"path": "$s2"}, run, spec("look", {"path": TEXT}))
+    assert bound.value == {"path": "$s1"}
 
 
 @pytest.mark.parametrize(

@@ -27,9 +27,8 @@ def test_a_models_plan_gets_ids_and_descriptions() -> None:
             {"agent": "llm"},
         ]
     }
-    outcome = plan_from_model(value, "the goal", SPECS)
+    outcome = plan_from_model(value, SPECS)
     assert outcome.value is not None
-    assert outcome.value.goal == "the goal"
     assert [step.step_id for step in outcome.value] == ["s1", "s2", "s3"]
     assert [step.description for step in outcome.value] == [
         "look: path=garden, depth=2",
@@ -58,7 +57,7 @@ def test_a_models_plan_gets_ids_and_descriptions() -> None:
 )
 def test_a_plan_of_the_wrong_shape_is_reported_by_its_place(value: JsonValue, path: str) -> None:
     """A value that is not a plan is refused with the place of the fault."""
-    outcome = plan_from_model(value, "", SPECS)
+    outcome = plan_from_model(value, SPECS)
     assert outcome.value is None
     assert outcome.problem is not None
     assert outcome.problem.path == path
@@ -122,7 +121,7 @@ def test_the_last_task_gets_what_nothing_else_waits_for(steps: list[str], waits:
         {"tool": "look", "arguments": {"path": "x"}} if step == "look" else {"agent": "llm", "task": step}
         for step in steps
     ]
-    plan = plan_from_model({"steps": said}, "", SPECS).value
+    plan = plan_from_model({"steps": said}, SPECS).value
     assert plan is not None
     assert plan.steps[-1].depends_on == waits
 

@@ -9,8 +9,8 @@ from aeond.domain.runs.budgets import Grant
 from aeond.domain.tools import ToolCall
 from aeond.orchestration.interfaces import PlanDraft
 from aeond.orchestration.planning.planner import ModelPlanner
-from aeond.orchestration.repair.supervisor import Supervisor
-from tests.support.strategy import SPECS, grant, registry, run_of, says, validator
+from tests.support.judging import model_of, preamble
+from tests.support.strategy import SPECS, grant, run_of, says
 
 
 def plan(*steps: Any) -> str:
@@ -30,8 +30,7 @@ class Desk:
         self.shown: list[tuple[str, float]] = []
 
     async def draft(self, request: str = "What grows in the garden?") -> Outcome[PlanDraft | None]:
-        check = validator()
-        planner = ModelPlanner(self.llm, registry(), Supervisor(self.llm, check), check)
+        planner = ModelPlanner(model_of(self.llm), preamble())
         outcome = await planner.draft(
             run_of(request=request), self.grant, lambda a, f: self.shown.append((a, f))
         )
@@ -152,8 +151,7 @@ async def test_arguments_of_the_wrong_type_are_repaired() -> None:
 async def test_earlier_statements_of_the_user_go_with_the_request() -> None:
     """The prompt for a plan holds the earlier statements of the user; the goal is the request alone."""
     desk = Desk(plan(LOOK))
-    check = validator()
-    planner = ModelPlanner(desk.llm, registry(), Supervisor(desk.llm, check), check)
+    planner = ModelPlanner(model_of(desk.llm), preamble())
     run = replace(run_of(request="Look around."), standing=("Never enter the shed.",))
     outcome = await planner.draft(run, desk.grant, lambda *_: None)
     asked = str(desk.llm.requests[0].messages[-1].content)

@@ -11,7 +11,7 @@ OTHER_WRITE = spec("write_file", {"file": TEXT, "content": TEXT}, ("file", "cont
 
 def tools_in(*specs: object) -> set[str]:
     shown = examples_for(specs, validator(*specs))  # type: ignore[arg-type]  # specs
-    plans = [plan_from_model(plan, "", ()).value for _, plan in shown]
+    plans = [plan_from_model(plan, ()).value for _, plan in shown]
     return {step.tool_call.tool for plan in plans if plan for step in plan if step.tool_call}
 
 
@@ -34,7 +34,7 @@ def test_answering_directly_is_always_shown() -> None:
 
 def test_every_example_is_a_valid_plan() -> None:
     """The examples of plans in the prompt pass the Validator."""
-    for request, plan in examples_for((READ, WRITE), validator(READ, WRITE)):
-        read = plan_from_model(plan, request, (READ, WRITE))
+    for _, plan in examples_for((READ, WRITE), validator(READ, WRITE)):
+        read = plan_from_model(plan, (READ, WRITE))
         assert read.value is not None
         assert validator(READ, WRITE).validate_plan(read.value) == ()

@@ -12,12 +12,10 @@ from aeond.domain.runs.budgets import Grant
 from aeond.domain.runs.run import RunSnapshot
 from aeond.orchestration.interfaces import Refinement
 from aeond.orchestration.planning.planner import ModelPlanner
-from aeond.orchestration.prompts.preamble import Preamble
 from aeond.orchestration.refinement.actions import MAX_NESTING
 from aeond.orchestration.refinement.refiner import TOO_COARSE, ModelRefiner
-from aeond.orchestration.repair.constrained_model import ConstrainedModel
-from aeond.orchestration.repair.supervisor import Supervisor
-from tests.support.strategy import calls, ended, grant, registry, run_of, run_with, says, thinks, validator
+from tests.support.judging import model_of, preamble
+from tests.support.strategy import calls, ended, grant, run_of, run_with, says, thinks
 
 POND = {"tool": "look", "arguments": {"path": "pond"}}
 ELSEWHERE = {"changes": [{"change": "replace", "id": "s2", "step": POND}]}
@@ -51,13 +49,8 @@ class Desk:
     def __init__(self, *answers: Any, llm_calls: int = 2, tokens: int = 12_000) -> None:
         self.llm = says(*(json.dumps(a) if isinstance(a, dict) and "text" not in a else a for a in answers))
         self.grant: Grant = grant(llm_calls, tokens)
-        check, tools = validator(), registry()
-        supervisor = Supervisor(self.llm, check)
-        self.refiner = ModelRefiner(
-            ConstrainedModel(self.llm, supervisor, check),
-            Preamble(tools, check),
-            ModelPlanner(self.llm, tools, supervisor, check),
-        )
+        model = model_of(self.llm)
+        self.refiner = ModelRefiner(model, preamble(), ModelPlanner(model, preamble()))
 
     async def refine(self, run: RunSnapshot) -> Outcome[Refinement]:
         outcome = await self.refiner.refine(run, self.grant)

@@ -3,6 +3,7 @@ from typing import Any
 
 import pytest
 
+from aeond.domain.messages import Message, Role
 from aeond.domain.outcome import Outcome
 from aeond.domain.plans.plan import PlanStep
 from aeond.domain.tools import ToolCall
@@ -120,22 +121,30 @@ async def test_a_failing_model_ends_the_repair() -> None:
     assert "failed" in refused(await repairer.repair_json("name: Ada", PERSON, grant()))
 
 
-@pytest.mark.parametrize(
-    "call",
-    [
-        {"tool": "add", "arguments": {"a": "1", "b": 2.0}},
-        {"name": "add", "parameters": {"A": 1, "B": 2}},
-        '{"tool": "add", "arguments": {"a": 1, "b": 2,}}',
-        {"function": {"name": "add", "arguments": '{"a": 1, "b": 2}'}},
-    ],
-)
-async def test_calls_in_another_form_are_set_right_by_rule(call: Any) -> None:
-    """Other models' words and wrong types are repaired without a model."""
+async def test_values_in_other_types_cost_no_model_call() -> None:
+    """A number written as text, and an argument name in another case, are repaired by rule."""
     repairer, llm = supervisor()
-    outcome = await repairer.repair_tool_call(call, ADD, grant())
+    outcome = await repairer.repair_tool_call(ToolCall("add", {"A": "1", "b": 2.0}), ADD, grant())
     assert outcome.value == ToolCall("add", {"a": 1, "b": 2})
     assert changes(outcome)
     assert not llm.requests
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        '{"name": "add", "parameters": {"A": 1, "B": 2}}',
+        '{"tool": "add", "arguments": {"a": 1, "b": 2,}}',
+        '{"function": {"name": "add", "arguments": "{\\"a\\": 1, \\"b\\": 2}"}}',
+    ],
+)
+async def test_a_repaired_call_in_another_form_is_set_right_by_rule(answer: str) -> None:
+    """Other models' words and broken JSON in a repair by the model are repaired without asking it again."""
+    repairer, llm = supervisor(answer)
+    outcome = await repairer.repair_tool_call(ToolCall("add", {"first": 1, "second": 2}), ADD, grant())
+    assert outcome.value == ToolCall("add", {"a": 1, "b": 2})
+    assert changes(outcome)
+    assert len(llm.requests) == 1
 
 
 @pytest.mark.parametrize(
@@ -146,7 +155,7 @@ async def test_values_in_another_type_are_set_right_by_rule(given: JsonObject, m
     """A truth value and a list that were written as texts are the same values, and lose no meaning."""
     switch = spec("t", {"on": {"type": "boolean"}, "items": {"type": "array", "items": {"type": "string"}}})
     repairer = Supervisor(says(), validator(switch))
-    outcome = await repairer.repair_tool_call({"tool": "t", "arguments": given}, switch, grant())
+    outcome = await repairer.repair_tool_call(ToolCall("t", given), switch, grant())
     assert outcome.value == ToolCall("t", meant)
     assert changes(outcome)
 
@@ -154,9 +163,7 @@ async def test_values_in_another_type_are_set_right_by_rule(given: JsonObject, m
 async def test_a_misnamed_argument_is_repaired_by_the_model() -> None:
     """An argument under a name that no rule can guess is moved by the model, its value kept."""
     repairer, llm = supervisor('{"tool": "look", "arguments": {"path": "garden"}}')
-    outcome = await repairer.repair_tool_call(
-        {"tool": "look", "arguments": {"where": "garden"}}, LOOK, grant()
-    )
+    outcome = await repairer.repair_tool_call(ToolCall("look", {"where": "garden"}), LOOK, grant())
     assert outcome.value == ToolCall("look", {"path": "garden"})
     assert len(llm.requests) == 1
 
@@ -172,7 +179,7 @@ async def test_a_misnamed_argument_is_repaired_by_the_model() -> None:
 async def test_a_repaired_call_means_what_the_call_meant(answer: Any) -> None:
     """A repair may neither change nor drop a value, nor call another tool."""
     repairer, _ = supervisor({"text": json.dumps(answer)})
-    call: JsonObject = {"tool": "look", "arguments": {"where": "garden", "levels": 3}}
+    call = ToolCall("look", {"where": "garden", "levels": 3})
     refused(await repairer.repair_tool_call(call, LOOK, grant()))
 
 
@@ -197,14 +204,14 @@ async def test_declared_cycles_in_a_models_plan_do_not_survive() -> None:
         {"tool": "look", "arguments": {"path": p}, "depends_on": ["s2", "s1"]} for p in ("x", "y")
     ]
     repairer, _ = supervisor()
-    outcome = await repairer.repair_plan({"steps": steps}, SPECS, grant())
+    outcome = await repairer.repair_plan(json.dumps({"steps": steps}), SPECS, grant())
     assert outcome.value is not None
     assert [step.depends_on for step in outcome.value] == [(), ()]
 
 
 async def test_an_unknown_tool_stays_the_steps_own_problem() -> None:
     """A plan with a tool that is not registered is kept; no other tool is put in its place."""
-    plan: JsonObject = {"steps": [{"name": "mystery", "args": {"x": 1}}]}
+    plan = '{"steps": [{"name": "mystery", "args": {"x": 1}}]}'
     repairer, llm = supervisor()
     outcome = await repairer.repair_plan(plan, SPECS, grant())
     assert outcome.value is not None
@@ -248,13 +255,11 @@ async def test_a_plan_repaired_by_the_model_is_adopted() -> None:
     assert "attempt 1" in changes(outcome)
 
 
-@pytest.mark.parametrize(
-    "plan", [float("nan"), {"steps": [{"tool": "look", "arguments": {"path": "\ud800"}}]}]
-)
-async def test_a_plan_that_is_no_json_is_refused(plan: Any) -> None:
+@pytest.mark.parametrize("argument", [float("nan"), "\ud800"])
+async def test_a_call_that_is_no_json_is_refused(argument: JsonValue) -> None:
     """A value that cannot even be written as JSON is not sent to a model."""
     repairer, llm = supervisor({"text": "{}"})
-    refused(await repairer.repair_plan(plan, SPECS, grant()))
+    refused(await repairer.repair_tool_call(ToolCall("look", {"path": argument}), LOOK, grant()))
     assert not llm.requests
 
 
@@ -309,3 +314,56 @@ async def test_without_any_tools_there_is_nothing_to_choose() -> None:
     repairer, llm = supervisor({"text": "{}"})
     refused(await repairer.repair_missing_tool_step(MISSING, (), "see the garden", grant()))
     assert not llm.requests
+
+
+SCHEMA: JsonObject = {
+    "type": "object",
+    "properties": {"count": {"type": "integer"}},
+    "required": ["count"],
+    "additionalProperties": False,
+}
+ASKED = (Message(Role.USER, "How many?"),)
+
+
+async def test_one_call_under_the_schema() -> None:
+    """An answer that satisfies the schema is taken as it is, for one call."""
+    llm, purse = says('{"count":3}'), grant()
+    assert (await Supervisor(llm, validator()).ask(ASKED, SCHEMA, 50, purse)).value == {"count": 3}
+    assert llm.requests[0].schema == SCHEMA
+    assert purse.used.llm_calls == 1
+
+
+async def test_malformed_output_is_repaired_and_not_asked_for_again() -> None:
+    """JSON in a code fence is read by rule: the model is not asked twice."""
+    llm = says('```json\n{"count": 3}\n```')
+    outcome = await Supervisor(llm, validator()).ask(ASKED, SCHEMA, 50, grant())
+    assert (outcome.ok, outcome.value) == (True, {"count": 3})
+    assert len(llm.requests) == 1
+
+
+async def test_output_beyond_repair_goes_to_the_supervisor() -> None:
+    """Output that no rule repairs is shown to the model with the problem, within the rest of the grant."""
+    llm, purse = says('{"number": 3}', '{"count": 3}'), grant()
+    assert (await Supervisor(llm, validator()).ask(ASKED, SCHEMA, 50, purse)).value == {"count": 3}
+    assert '{"number": 3}' in str(llm.requests[1].messages[-1].content)
+    assert purse.used.llm_calls == 2
+
+
+@pytest.mark.parametrize(
+    ("answer", "calls", "reason"),
+    [
+        ({"text": '{"count":"many"}'}, 2, "REPAIR_FAILED"),
+        ({"text": json.dumps({"count": 3}) + " " * 200 + "x" * 900}, 2, "ANSWER_CUT"),
+        ({"fail": "BAD_ANSWER"}, 2, "BAD_ANSWER"),
+        ({"gone": True}, 2, "LLM_GONE"),
+        ({"text": '{"count":3}'}, 0, "BUDGET_SPENT"),
+    ],
+)
+async def test_each_failure_is_a_problem(answer: dict[str, object], calls: int, reason: str) -> None:
+    """Another shape, a cut answer, a failing model, a spent grant: a problem with its reason, and no value."""
+    purse = grant(calls, 4_000)
+    outcome = await Supervisor(says(answer), validator()).ask(ASKED, SCHEMA, 50, purse)
+    assert (outcome.ok, outcome.value) == (False, None)
+    assert outcome.problem is not None
+    assert outcome.problem.reason == reason
+    assert purse.used.exceeding(purse.reservation) == ""

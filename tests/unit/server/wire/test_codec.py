@@ -82,5 +82,8 @@ def test_a_field_without_a_check_is_seen_on_import() -> None:
 
 
 def test_items_are_checked_one_by_one() -> None:
-    """The path of an item has its position."""
-    assert each(lambda text, path: f"{path}={text}")(["a", "b"], "names") == ("names[0]=a", "names[1]=b")
+    """The path of an item has its position, and there are at most so many."""
+    check = each(lambda text, path: f"{path}={text}", 2)
+    assert check(["a", "b"], "names") == ("names[0]=a", "names[1]=b")
+    with pytest.raises(InvalidInputError, match="names has 3 entries"):
+        check(["a", "b", "c"], "names")

@@ -75,6 +75,11 @@ class Proposals:
             file.flush()
             os.fsync(file.fileno())
         draft.replace(place)
+        folder = os.open(self._folder, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
         for old in self._newest()[MAX_KEPT:]:
             old.unlink(missing_ok=True)
         return proposal.digest

@@ -249,11 +249,12 @@ def _require_python(rights: UserRights | None) -> None:
 
 @contextlib.contextmanager
 def made_group(groups: GroupHome, memory_bytes: int) -> Iterator[Group]:
-    try:
-        with groups.group(memory_bytes) as group:
-            yield group
-    except OSError as error:
-        raise unavailable(f"a control group cannot be made ({error})") from error
+    with contextlib.ExitStack() as stack:
+        try:
+            group = stack.enter_context(groups.group(memory_bytes))
+        except OSError as error:
+            raise unavailable(f"a control group cannot be made ({error})") from error
+        yield group
 
 
 def unavailable(why: str) -> ToolError:

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from http import HTTPStatus
 from typing import Final
@@ -82,10 +82,12 @@ def pause_of(headers: Mapping[str, str]) -> float:
 
 
 def _date(text: str) -> datetime | None:
+    """A date of HTTP, which is in UTC also where it has no zone."""
     try:
-        return parsedate_to_datetime(text)
+        found = parsedate_to_datetime(text)
     except ValueError:
         return None
+    return found if found.tzinfo else found.replace(tzinfo=UTC)
 
 
 def _any(words: tuple[str, ...], text: str) -> bool:

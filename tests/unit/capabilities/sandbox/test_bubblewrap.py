@@ -10,7 +10,7 @@ import anyio.lowlevel
 import psutil
 import pytest
 
-from aeond.capabilities.sandbox.bubblewrap import Bubblewrap, View
+from aeond.capabilities.sandbox.bubblewrap import Bubblewrap, View, made_group
 from aeond.capabilities.sandbox.cgroups import GroupHome
 from aeond.capabilities.sandbox.conversing import Conditions
 from aeond.capabilities.sandbox.sandboxed_tool import SandboxedTool, sandboxed_file
@@ -204,3 +204,9 @@ def test_the_profile_names_the_layers(tmp_path: Path) -> None:
     assert len({own.profile, shown.profile, grouped.profile}) == 3
     assert shown.profile.startswith("bubblewrap+seccomp")
     assert "+cgroup" in grouped.profile
+
+
+def test_an_error_of_the_errand_is_not_taken_for_one_of_its_group(tmp_path: Path) -> None:
+    """What fails while a control group is used keeps its own error."""
+    with pytest.raises(BrokenPipeError), made_group(GroupHome((tmp_path,), unified=False), 1 << 20):
+        raise BrokenPipeError

@@ -21,6 +21,7 @@ NOW = "Wed, 21 Oct 2026 07:28:00 GMT"
         ({"retry-after": "1e9"}, 86_400),
         ({"retry-after": "Wed, 21 Oct 2026 07:29:30 GMT", "date": NOW}, 90),
         ({"retry-after": "Wed, 21 Oct 2026 07:00:00 GMT", "date": NOW}, 0),
+        ({"retry-after": "Wed, 21 Oct 2026 07:29:30", "date": NOW}, 90),
         ({"retry-after": "Wed, 21 Oct 2026 07:29:30 GMT"}, 1),
         ({"retry-after": "soon", "date": NOW}, 1),
         ({}, 1),

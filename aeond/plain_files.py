@@ -115,4 +115,9 @@ def own_code() -> Sequence[str]:
 
 def is_own_code(path: str) -> bool:
     """Whether an absolute path is that of a file or folder of this process's code."""
-    return any(path == place or path.startswith(f"{place}/") for place in own_code())
+    return f"{path}/".startswith(_own_beginnings())
+
+
+@cache
+def _own_beginnings() -> tuple[str, ...]:
+    return tuple(f"{place}/" for place in own_code())

@@ -114,6 +114,7 @@ def test_a_group_without_a_name_is_that_of_the_user_of_its_number(tmp_path: Path
 def test_the_code_of_this_process() -> None:
     """The packages of this Python and those of aeond are the process's own code; what is beside them is not."""
     package = Path(aeond.__file__).resolve().parent
+    assert is_own_code(str(package))
     assert is_own_code(str(package / "main.py"))
     if not sys.prefix.startswith("/usr"):
         assert is_own_code(str(Path(sys.prefix, "lib").resolve() / "x.py"))

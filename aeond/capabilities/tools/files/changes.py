@@ -6,6 +6,7 @@ holds the identity of the file before and after; a file with neither was changed
 
 from collections.abc import Callable, Sequence
 from enum import StrEnum
+from functools import partial
 from pathlib import PurePosixPath
 from typing import Final
 from weakref import WeakValueDictionary
@@ -122,7 +123,8 @@ class FileChanges:
         self, root: str, below: str, path: str, context: ToolContext, transform: Transform, stopped: Stopped
     ) -> tuple[Edit, Change | None, bool]:
         """Blocking. The edit of the file, its record (None if it changes nothing), and whether it was recorded and made: a
-        thread that took the rights of the run's user for the look at the file cannot write the record any more.
+        thread that took the rights of the run's user for the look at the file cannot write the record any more, and folders
+        are not made before there is one.
         """
         state, folders = self._found(root, below)
         edit = _edited(state, path, transform)
@@ -131,18 +133,23 @@ class FileChanges:
         change = self._change(
             ChangeKind.FILE_WRITTEN, context, root, below, state, identity_of(edit.content), folders
         )
-        if holds_rights():
+        if holds_rights() or folders:
             return edit, change, False
-        self._log.record_now(change)
-        self._writing(change, edit.content, context)(stopped)
+        self._writing(change, edit.content, context, partial(self._log.record_now, change))(stopped)
         return edit, change, True
 
-    def _writing(self, change: Change, content: bytes, context: ToolContext) -> Callable[[Stopped], None]:
-        """Puts the content of a recorded change in place; blocking."""
+    def _writing(
+        self,
+        change: Change,
+        content: bytes,
+        context: ToolContext,
+        meanwhile: Callable[[], None] = lambda: None,
+    ) -> Callable[[Stopped], None]:
+        """Puts the content of a change in place that is recorded, at the latest by `meanwhile`; blocking."""
         mark = f"{context.run_id}/{context.step_id}/{context.call_id}"
         root = self.files.recorded_root(change.root, context.workspace)
         return lambda stopped: self.files.write_file(
-            change.path, root, content, mark, stopped, expected=change.found
+            change.path, root, content, mark, stopped, expected=change.found, meanwhile=meanwhile
         )
 
     async def _make(self, change: Change, make: Callable[[Stopped], None]) -> None:

@@ -10,7 +10,7 @@ import hashlib
 import os
 import stat
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import PurePosixPath
 from typing import Final
@@ -163,14 +163,15 @@ class ContainedFiles:
         *,
         expected: str | None = None,
         new_mode: int | None = None,
+        meanwhile: Callable[[], None] = lambda: None,
     ) -> None:
         """Puts a whole file in place, durably: readers see the old content or the new, never a part.
 
         Missing folders are made. An existing file keeps its permissions, a new one gets `new_mode`; a link is
         not written through. `mark` distinguishes writers of one file and is the same when a call is repeated, so
-        that a draft left by a crash is replaced; a writer waits for an abandoned one of the same mark. A
-        writer that was `stopped` meanwhile leaves the old content, and so does one that finds another
-        identity than `expected` ("" for no file): FILE_BUSY.
+        that a draft left by a crash is replaced; a writer waits for an abandoned one of the same mark. `meanwhile`
+        is called while the new content goes to disk. The old content stays if that raises, if the writer was
+        `stopped` by then, and if it finds another identity than `expected` ("" for no file): FILE_BUSY.
         """
         name = _require_name(path)
         with _failures(path), self._root(path, workspace, self._writable) as (root, below):
@@ -182,7 +183,7 @@ class ContainedFiles:
                 with suppress(FileNotFoundError):
                     os.unlink(draft, dir_fd=folder)
                 try:
-                    _write_draft(draft, folder, content, new_mode if mode is None else mode)
+                    _write_draft(draft, folder, content, new_mode if mode is None else mode, meanwhile)
                     require_identity(name, folder, expected)
                     _require_going_on(path, stopped)  # another writer may have been here since
                     os.rename(draft, name, src_dir_fd=folder, dst_dir_fd=folder)
@@ -231,8 +232,7 @@ class ContainedFiles:
         for path in reversed(folders):
             with suppress(OSError), self._root(path, workspace, self._writable) as (root, below):
                 above, name = os.path.split(below)
-                holder = self._resolve(root, above or ".")
-                with _closing(holder):
+                with _closing(self._resolve(root, above or ".")) as holder:
                     os.rmdir(name, dir_fd=holder)
 
     @contextmanager
@@ -240,8 +240,7 @@ class ContainedFiles:
         """A descriptor of the folder of an existing regular file that may be changed, and its name there."""
         with self._root(path, workspace, self._writable) as (root, below):
             above, name = os.path.split(below)
-            holder = self._resolve(root, above or ".")
-            with _closing(holder):
+            with _closing(self._resolve(root, above or ".")) as holder:
                 folder = os.open(".", _FOLDER, dir_fd=holder)
             with _closing(folder):
                 if name in ("", ".", "..") or _replaceable_mode(path, name, folder) is None:
@@ -342,13 +341,16 @@ def _replaceable_mode(path: str, name: str, folder: int) -> int | None:
     return stat.S_IMODE(mode) & 0o777
 
 
-def _write_draft(name: str, folder: int, content: bytes, mode: int | None) -> None:
+def _write_draft(name: str, folder: int, content: bytes, mode: int | None, then: Callable[[], None]) -> None:
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
     with os.fdopen(os.open(name, flags, 0o666, dir_fd=folder), "wb") as draft:
         if mode is not None:
             os.fchmod(draft.fileno(), mode)
         draft.write(content)
         draft.flush()
+        with suppress(OSError):  # Linux begins to write it to disk
+            os.posix_fadvise(draft.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+        then()
         os.fsync(draft.fileno())
 
 

@@ -35,7 +35,9 @@ def state_of(opened: int) -> FileState:
     mode = stat.S_IMODE(facts.st_mode) & 0o777
     if facts.st_size <= MAX_CONTENT_BYTES:
         with os.fdopen(os.dup(opened), "rb") as file:
-            content = file.read(MAX_CONTENT_BYTES + 1)
+            content = file.read(facts.st_size + 1)  # with room for all of it alone: 16 MiB of room cost more
+            if len(content) > facts.st_size:  # it grows
+                content += file.read(MAX_CONTENT_BYTES + 1 - len(content))
         if len(content) <= MAX_CONTENT_BYTES:
             return FileState(identity_of(content), len(content), mode, content)
     return FileState(f"{facts.st_size}-{facts.st_mtime_ns}", facts.st_size, mode, None)

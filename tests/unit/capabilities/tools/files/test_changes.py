@@ -137,6 +137,23 @@ async def test_nothing_is_changed_without_a_record(tools: FileTools, tool: str) 
     assert tree(tools.folder) == before
 
 
+@pytest.mark.parametrize("path", ["a.txt", "new.txt", "x/y/new.txt"])
+async def test_nothing_is_changed_before_it_is_recorded(tools: FileTools, path: str) -> None:
+    """While the content of a file is recorded, the file is as it was, and no folder is made for it."""
+    seen: list[tuple[bytes | None, set[str]]] = []
+
+    class WatchingLog(InMemoryUndoLog):
+        def record_now(self, change: Change) -> None:
+            place = tools.folder / path
+            folders = {name.name for name in tools.folder.rglob("*") if name.is_dir()}
+            seen.append((place.read_bytes() if place.exists() else None, folders))
+            super().record_now(change)
+
+    await FileTools(tools.folder, WatchingLog()).done("write_file", "c", path=path, content="new")
+    assert seen == [(b"one\ntwo\nthree" if path == "a.txt" else None, set())]
+    assert (tools.folder / path).read_bytes() == b"new"
+
+
 async def recorded(tools: FileTools, call_id: str) -> Sequence[Change]:
     return await tools.log.find("run1", "s1", call_id)
 

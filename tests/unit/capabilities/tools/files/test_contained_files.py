@@ -199,6 +199,28 @@ def test_write_replaces_the_whole_file(files: ContainedFiles, grounds: Grounds) 
     assert set(os.listdir(grounds.workspace / "sub")) == before
 
 
+def test_a_write_takes_effect_after_what_it_waits_for(files: ContainedFiles, grounds: Grounds) -> None:
+    """What is done meanwhile finds the old file with the new content beside it; if it fails, the old file stays alone."""
+    folder = grounds.workspace / "sub"
+    before = set(os.listdir(folder))
+    seen: list[tuple[str, list[str]]] = []
+
+    def look() -> None:
+        drafts = [(folder / name).read_text() for name in set(os.listdir(folder)) - before]
+        seen.append(((folder / "b.txt").read_text(), drafts))
+
+    def fail() -> None:
+        raise ValueError
+
+    old = (folder / "b.txt").read_text()
+    with pytest.raises(ValueError):
+        files.write_file("sub/b.txt", str(grounds.workspace), b"new", "mark", meanwhile=fail)
+    assert set(os.listdir(folder)) == before
+    files.write_file("sub/b.txt", str(grounds.workspace), b"new", "mark", meanwhile=look)
+    assert seen == [(old, ["new"])]
+    assert (folder / "b.txt").read_text() == "new"
+
+
 def test_write_makes_missing_folders(files: ContainedFiles, grounds: Grounds) -> None:
     """Folders on the way to a new file are made, to a bound."""
     write(files, "x/y/z.txt", grounds)

@@ -59,3 +59,12 @@ def test_another_identity_is_busy(tmp_path: Path) -> None:
         with pytest.raises(OSError, match="changed by others"):
             require_identity(name, folder, expected)
     os.close(folder)
+
+
+def test_a_file_that_states_no_size_is_read_whole() -> None:
+    """The content is what can be read, whatever size the file states."""
+    descriptor = opened(Path("/proc/self/status"))
+    state = state_of(descriptor)
+    os.close(descriptor)
+    assert state.content is not None
+    assert state.size == len(state.content) > 0

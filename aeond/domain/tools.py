@@ -34,7 +34,8 @@ class Composition:
 
     `instructions` say what to write, `examples` are views and requests with the value written for them. Without `facts` the
     remembered facts are left out: a model that needs none takes them for values of the view. A value longer than `max_tokens` is
-    given up. What is particular to one call is its CompositionView.
+    given up. `fact` is the argument that names a remembered fact: where the request corrects one, it is given to the tool for the view.
+    What is particular to one call is its CompositionView.
     """
 
     arguments: tuple[str, ...]
@@ -42,6 +43,7 @@ class Composition:
     examples: tuple[tuple[str, str, JsonValue], ...]
     facts: bool = True
     max_tokens: int = 900
+    fact: str = ""
 
 
 @frozen

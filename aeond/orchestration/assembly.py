@@ -12,6 +12,7 @@ from aeond.orchestration.budget.profiling import AdaptiveDepth
 from aeond.orchestration.context.file_search import FileSearch
 from aeond.orchestration.decision.answered import Answered
 from aeond.orchestration.decision.conversations.composing import Composer
+from aeond.orchestration.decision.conversations.correction import Corrections
 from aeond.orchestration.decision.decider import Decider
 from aeond.orchestration.decision.forms.constrained import ConstrainedDecisions
 from aeond.orchestration.decision.forms.native import NativeDecisions
@@ -37,8 +38,8 @@ from aeond.orchestration.prompts.decision_prompts import REMOVAL, composing_open
 from aeond.orchestration.prompts.fitting_prompts import CODE, EXACT, arguments_messages, fitting_messages
 from aeond.orchestration.prompts.preamble import Preamble
 from aeond.orchestration.prompts.subject_prompts import (
+    CORRECTION,
     EXTENT,
-    FACT_UPDATE,
     INTENT,
     NAMING,
     PAGES,
@@ -75,7 +76,9 @@ def phases_over(
         llm,
         Offers(registry, invoker),
         FileSearch(llm, situations, answered.words, answered.files),
-        Composer(llm, invoker, validator, compute, answered.unwritten),
+        Composer(
+            llm, invoker, validator, Corrections(ranking, answered.corrections), compute, answered.unwritten
+        ),
         answered.subjects,
         answered.findings,
         answered.fitting,
@@ -134,7 +137,7 @@ def usual_openings(
         if asks:
             if any(spec.page_address for spec in specs):
                 yield PAGES.opening
-            yield from (one.opening for one in (WANTED, EXTENT, PLACE, REMOVAL, NAMING, READING, FACT_UPDATE))
+            yield from (one.opening for one in (CORRECTION, WANTED, EXTENT, PLACE, REMOVAL, NAMING, READING))
             yield _fixed(not_found_messages("", (), ()))
             yield _fixed(search_messages(""))
             yield _fixed(text_messages(RunSnapshot(""), Situation(), ()))

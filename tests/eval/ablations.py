@@ -16,8 +16,9 @@ from aeond.capabilities.tools.relevance import related_lines
 from aeond.domain.tools import ToolSpec
 from aeond.orchestration.context.file_search import FileSearch
 from aeond.orchestration.decision import after_looks, first_action, next_action
-from aeond.orchestration.decision.conversations import composing, fitting, redirection, results_reply
+from aeond.orchestration.decision.conversations import fitting, redirection, results_reply
 from aeond.orchestration.decision.conversations.composing import Composer
+from aeond.orchestration.decision.conversations.correction import Corrections
 from aeond.orchestration.decision.conversations.extent import AfterChange
 from aeond.orchestration.decision.conversations.fitting import FittingTools
 from aeond.orchestration.decision.conversations.redirection import Redirection
@@ -56,10 +57,10 @@ MECHANISMS: Final = {
     "source code": Mechanism(fitting, "_programmer", None, plain=True),
     "intent": Mechanism(Subject, "may_not_ask", False, plain=True),
     "calculation": Mechanism(Redirection, "of_calculation", None, plain=True),
-    "sure": Mechanism(Redirection, "of_sure", None, plain=True),
+    "sure": Mechanism(Redirection, "of_sure", None),
     "first call": Mechanism(Redirection, "of_call", None),
     "first answer": Mechanism(Redirection, "of_text", None),
-    "update": Mechanism(composing, "overwrites", False),
+    "correction": Mechanism(Corrections, "of", None),
     "report": Mechanism(AfterChange, "answer", ""),
     "lines": Mechanism(related_lines, "rank", (), plain=True),
     "nearest": Mechanism(after_looks, "reading_of", None, plain=True, also=(first_action,)),

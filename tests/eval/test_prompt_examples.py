@@ -10,7 +10,7 @@ from tests.eval.references import STRANGERS, read_cases
 from tests.eval.subtasks.judging import read_requests
 
 COMMON_WORDS: Final = "and how much is half of that?"
-MOST_OF_COMMON_WORDS: Final = 0.51  # "and", "how", "much" and "is" stand in many prompts
+MOST_OF_COMMON_WORDS: Final = 0.52  # "and", "how", "much" and "is" stand in many prompts
 
 
 def own_requests() -> list[str]:

@@ -4,6 +4,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from aeond.capabilities.embedding.no_embedder import NoEmbedder
 from aeond.capabilities.llm.adapters.scripted import Rule, Script, ScriptedLLM
 from aeond.capabilities.tools.registry import Registry
 from aeond.domain.runs.run import RunSnapshot
@@ -11,10 +12,12 @@ from aeond.domain.runs.situations import Situation
 from aeond.domain.tools import CompositionView, ToolCall, ToolContext
 from aeond.orchestration.context.file_search import FileSearch
 from aeond.orchestration.decision.conversations.composing import Composer
+from aeond.orchestration.decision.conversations.correction import Corrections
 from aeond.orchestration.decision.decider import Decider
 from aeond.orchestration.decision.forms.constrained import ConstrainedDecisions
 from aeond.orchestration.decision.forms.reading import DecisionReading
 from aeond.orchestration.decision.offers import Offers
+from aeond.orchestration.matching.text_ranking import TextRanking
 from aeond.orchestration.planning.validator import PlanValidator
 from aeond.orchestration.prompts.subject_prompts import INTENT_WORDS, SUBJECT_WORDS
 from aeond.orchestration.repair.supervisor import Supervisor
@@ -31,6 +34,7 @@ ARGUMENTS = "Write the arguments of the tool's calls"
 PAGES = "with the address of a web page"
 READS_ALL = "Say in one word what is to be read"
 SEARCHES = "A person looks for something in their own files"
+CORRECTS = "Say the letter of the one that the person corrects"
 
 
 @dataclass
@@ -87,7 +91,7 @@ def unanswered(rules: tuple[Rule, ...]) -> tuple[Rule, ...]:
     given = {rule.contains for rule in rules}
     return tuple(
         Rule(contains=one, text="?")
-        for one in (INTENT, SMALL_TALK, FITTING, IS_WANTED, PAGES, READS_ALL, SEARCHES)
+        for one in (INTENT, SMALL_TALK, FITTING, IS_WANTED, PAGES, READS_ALL, SEARCHES, CORRECTS)
         if one not in given
     )
 
@@ -103,7 +107,7 @@ def decider_of(
     check = PlanValidator(tools, ())
     decisions = ConstrainedDecisions(llm, DecisionReading(Supervisor(llm, check), check))
     invoker = invoker or PlainInvoker({})
-    composer = Composer(llm, invoker, check)
+    composer = Composer(llm, invoker, check, Corrections(TextRanking(NoEmbedder())))
     return Decider(
         lambda: decisions, llm, Offers(tools, invoker), FileSearch(llm, Seen(situation)), composer
     ), llm

@@ -3,6 +3,7 @@
 from dataclasses import field
 
 from aeond.frozen import frozen
+from aeond.orchestration.decision.conversations.correction import Correction
 from aeond.orchestration.decision.conversations.fitting import FittingTools
 from aeond.orchestration.decision.conversations.subject import Subjects
 from aeond.orchestration.last_runs import LastRuns
@@ -13,7 +14,7 @@ class Answered:
     """Kept while runs are suspended, so that a run which waited for a person asks nothing twice and forgets nothing that it found out.
 
     `findings` holds the results of looks in runs that go on, by run; `words` and `files` those of searches, by run and request;
-    `unwritten` the conversations in which a model did not write an argument, by run, tool and view.
+    `corrections` the facts that requests correct, by run and request; `unwritten` the conversations in which a model did not write an argument, by run, tool and view.
     """
 
     subjects: Subjects = field(default_factory=Subjects)
@@ -21,4 +22,5 @@ class Answered:
     findings: LastRuns[str, str] = field(default_factory=LastRuns)
     words: LastRuns[tuple[str, str], str] = field(default_factory=LastRuns)
     files: LastRuns[tuple[str, str], tuple[str, ...]] = field(default_factory=LastRuns)
+    corrections: LastRuns[tuple[str, str], Correction] = field(default_factory=LastRuns)
     unwritten: LastRuns[tuple[str, str, str], None] = field(default_factory=LastRuns)

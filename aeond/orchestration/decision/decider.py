@@ -85,7 +85,7 @@ class Decider:
 
     @property
     def _redirection(self) -> Redirection:
-        return Redirection(self.llm, self.subjects)
+        return Redirection(self.llm, self.subjects, self.composer.corrections)
 
     @property
     def _action(self) -> NextAction:

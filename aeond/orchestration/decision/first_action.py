@@ -142,7 +142,8 @@ class FirstAction:
             call := await self._for_new_name(snapshot, situation, offer, grant)
         ):
             return success(CallTool(call)), situation, offer
-        return None, situation, self._redirection.of_sure(subject, offer, snapshot, situation) or offer
+        sure = await self._redirection.of_sure(subject, offer, snapshot, situation, grant)
+        return None, situation, sure or offer
 
     async def _first_look(
         self, snapshot: RunSnapshot, situation: Situation, offer: Offer, subject: Subject, grant: Grant

@@ -210,34 +210,42 @@ _NAMINGS: Final = (
     ("engine.log", "motor.log", "cámbiale el nombre a engine.log, que sea motor.log", RENAME),
     ("todo.txt", "todo_old.txt", "what's in todo.txt goes into todo_old.txt as well", NEW_FILE),
 )
-UPDATE: Final = "update"
-NEW: Final = "new"
-_UPDATE_RULES: Final = """\
-A person says something to an assistant. Say in one word whether it is an update (what is remembered here is the very thing that the \
-person speaks of, and it has changed or was wrong) or new (the person speaks of another thing, even if it is alike)."""
-_UPDATES: Final = (
-    ("gate code = 7714", "by the way the gate code is 9021 now", UPDATE),
-    ("boat length = 6.4 m", "retiens que le mât fait 9 mètres", NEW),
-    (
-        "sailmaker = Otto, at the pier, 45 euros an hour",
-        "Otto nimmt jetzt 50 Euro, sonst alles wie gehabt",
-        UPDATE,
-    ),
-    ("spare oar = in the shed", "the spare anchor is in the cabin", NEW),
-    (
-        "harbour office = open Monday to Friday, 8 to 12",
-        "the harbour office is open till 2 from May on",
-        UPDATE,
-    ),
-    ("Lena's birthday = 3 May", "Omar's birthday is on 9 June", NEW),
-    ("puesto = 12", "a partir de marzo mi puesto es el 14", UPDATE),
-    ("boat name = Ida", "das Beiboot heißt Luna", NEW),
-    ("oar = in the shed", "what you know of the oar is wrong, it hangs in the cabin", UPDATE),
-    ("length of the boat = 6.4 m", "the mast is 9 m long", NEW),
-    ("sailmaker = Otto", "our new sailmaker is Greta", UPDATE),
-    ("gate code = 7714", "the shed has the code 3316", NEW),
-    ("spare oar = in the shed", "la rame de rechange est dans la cabine", UPDATE),
-    ("phone of the harbour = 555 0142", "pani Kowalska ma numer 555 0178", NEW),
+NO_FACT: Final = "none"
+FACT_LETTERS: Final = "ABCDEFGHIJKLMNOPQRST"
+_CORRECTION_RULES: Final = """\
+A person says something to an assistant, which remembers the things below, each with a letter. Say the letter of the one that the \
+person corrects: the very thing that the person speaks of, because it has changed, was wrong, or is to be forgotten. Say none if the person \
+speaks of another thing, even if it is alike, or asks for something else."""
+_HARBOUR_FACTS: Final = """\
+A gate code: 7714
+B sailmaker: Otto, at the pier
+C mast height: 9 m
+D spare oar: in the shed
+E Lena birthday: 3 May
+F harbour office: open Monday to Friday, 8 to 12"""
+_BOAT_FACTS: Final = """\
+A boat name: Ida
+B puesto: 12
+C engine oil: 15W-40
+D sister: Lena, lives in Hull
+E skipper phone: 555 0142"""
+_CORRECTIONS: Final = (
+    (_HARBOUR_FACTS, "by the way they changed the number at the gate, 9021", "A"),
+    (_HARBOUR_FACTS, "retiens que le bateau fait 6 mètres", NO_FACT),
+    (_HARBOUR_FACTS, "Otto nimmt jetzt 50 Euro, sonst alles wie gehabt", "B"),
+    (_HARBOUR_FACTS, "the spare anchor is in the cabin", NO_FACT),
+    (_HARBOUR_FACTS, "from May on the office stays open till 2", "F"),
+    (_HARBOUR_FACTS, "la rame de rechange est dans la cabine", "D"),
+    (_BOAT_FACTS, "Omar's birthday is on 9 June", NO_FACT),
+    (_BOAT_FACTS, "a partir de marzo estoy en el 14", "B"),
+    (_BOAT_FACTS, "das Beiboot heißt Luna", NO_FACT),
+    (_BOAT_FACTS, "my sister has moved to Leeds", "D"),
+    (_BOAT_FACTS, "pani Kowalska ma numer 555 0178", NO_FACT),
+    (_BOAT_FACTS, "zły olej do silnika, popraw na 10W-40", "C"),
+    (_BOAT_FACTS, "put new oil on the shopping list", NO_FACT),
+    (_HARBOUR_FACTS, "we took down the old mast, the new one is 11", "C"),
+    (_HARBOUR_FACTS, "is the gate locked at night", NO_FACT),
+    (_BOAT_FACTS, "forget what we called the boat, we sold it", "A"),
 )
 
 
@@ -324,9 +332,10 @@ NAMING: Final = Question(
     begun(RENAME, NEW_FILE, TEXT),
 )
 """Asks what a name is for that no file has yet, by a file that exists, the name and the request: RENAME, NEW_FILE or TEXT."""
-# The fact stands last: with it before the request, a small model took what is alike for the same.
-FACT_UPDATE: Final = Question(_UPDATE_RULES, "Request: {1}\nRemembered: {0}", _UPDATES, begun(UPDATE, NEW))
-"""Asks whether a request updates a fact, by the fact and the request: UPDATE or NEW."""
+CORRECTION: Final = Question(
+    _CORRECTION_RULES, "{}\n\nThe person: {}", _CORRECTIONS, whole(*FACT_LETTERS, NO_FACT)
+)
+"""Asks which fact a request corrects, by the facts with their letters and the request: one of FACT_LETTERS or NO_FACT."""
 
 
 def place_view(request: str, situation: Situation) -> str:

@@ -27,8 +27,8 @@ from aeond.orchestration.prompts.decision_prompts import REMOVAL, composing_open
 from aeond.orchestration.prompts.fitting_prompts import EXACT, arguments_messages, fitting_messages
 from aeond.orchestration.prompts.preamble import Preamble
 from aeond.orchestration.prompts.subject_prompts import (
+    CORRECTION,
     EXTENT,
-    FACT_UPDATE,
     INTENT,
     NAMING,
     PLACE,
@@ -132,13 +132,13 @@ def test_prompts_of_a_run_begin_as_the_warm_up_reads_them() -> None:
         results_messages(run, Situation(), ())[:-1],
         decisions.opening(tools.specs(), ""),
         composing_opening(NOTE),
+        CORRECTION.messages("A a: c", "b")[:-1],
         WANTED.messages("b")[:-1],
         EXTENT.messages("b")[:-1],
         PLACE.messages("b")[:-1],
         REMOVAL.messages("a", "b")[:-1],
         NAMING.messages("a", "c", "b")[:-1],
         READING.messages("a", "b")[:-1],
-        FACT_UPDATE.messages("a = c", "b")[:-1],
         not_found_messages("b", ("a",), ())[:-1],
         search_messages("b")[:-1],
         text_messages(run, Situation(), ())[:-1],

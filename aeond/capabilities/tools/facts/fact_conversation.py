@@ -6,8 +6,9 @@ remembered before what is to be remembered, so that what stays true is kept. ADR
 
 from typing import Final
 
-from aeond.domain.tools import Composition, CompositionView, ToolContext
-from aeond.domain.values import JsonObject
+from aeond.domain.facts import Fact
+from aeond.domain.tools import Composition, CompositionView
+from aeond.domain.values import JsonObject, display_json
 from aeond.schemas.parts import closed_object
 
 MAX_TOKENS: Final = 250
@@ -15,16 +16,9 @@ _INSTRUCTIONS: Final = """\
 You note down one thing for a person. Reply with a JSON object: key is a short name for it, was is what is remembered under this name \
 so far, value is what to keep in mind from now on: every name and number of the request, and of what was, all that stays true. What \
 corrects something that is remembered has its key."""
-_SCHEMA: Final = closed_object(
-    {
-        "key": {"type": "string", "minLength": 1},
-        "was": {"type": "string"},
-        "value": {"type": "string", "minLength": 1},
-    }
-)
 _FACTS: Final = (
     "Remembered: boat name = Ida; gate code = 7714; harbour office = open Monday to Friday, 8 to 12, Mrs Nowak; "
-    "sailmaker = Otto, at the pier, 45 euros an hour; spare oar = in the shed"
+    "no nuts = Lena; sailmaker = Otto, at the pier, 45 euros an hour; spare oar = in the shed; watch = Lena at 6:00, Omar at 22:00"
 )
 _NOTED: Final = (
     ("by the way the gate code is 9021 now", "gate code", "7714", "9021"),
@@ -40,6 +34,12 @@ _NOTED: Final = (
         "Otto, at the pier, 45 euros an hour",
         "Otto, at the pier, 50 euros an hour",
     ),
+    (
+        "Omar takes over at half past ten at night, hers stays",
+        "watch",
+        "Lena at 6:00, Omar at 22:00",
+        "Lena at 6:00, Omar at 22:30",
+    ),
     ("I get seasick in small boats, just so you know", "seasick", "", "in small boats"),
     (
         "the harbour office is open Tuesday to Saturday from May on, same hours",
@@ -48,11 +48,12 @@ _NOTED: Final = (
         "open Tuesday to Saturday, 8 to 12, Mrs Nowak",
     ),
     (
-        "Lena must not eat nuts and Omar cannot swim, keep that in mind",
+        "Lena is afraid of thunder and Omar cannot swim, keep that in mind",
         "Lena and Omar",
         "",
-        "Lena must not eat nuts, Omar cannot swim",
+        "Lena is afraid of thunder, Omar cannot swim",
     ),
+    ("Ewa ne mange pas de noix non plus", "no nuts", "Lena", "Lena, Ewa"),
     ("mi puesto es el 12 a partir del 3 de marzo, apúntalo", "puesto", "", "12 a partir del 3 de marzo"),
     (
         "the oar hangs in the cabin these days, what you know is wrong",
@@ -74,9 +75,16 @@ FACT: Final = Composition(
     _INSTRUCTIONS,
     tuple((_FACTS, request, {"key": key, "was": was, "value": value}) for request, key, was, value in _NOTED),
     max_tokens=MAX_TOKENS,
+    fact="key",
 )
 
 
-async def fact_view(_arguments: JsonObject, _context: ToolContext, _request: str) -> CompositionView:
-    """Nothing: the remembered facts stand above the request."""
-    return CompositionView("", _SCHEMA)
+def fact_view(corrected: Fact | None) -> CompositionView:
+    """Nothing: the remembered facts stand above the request. With the name and the value of a fact that is corrected only the new value is open."""
+    key: JsonObject = {"type": "string", "minLength": 1}
+    was: JsonObject = {"type": "string"}
+    if corrected is not None:
+        key, was = {"enum": [corrected.key]}, {"enum": [display_json(corrected.value)]}
+    return CompositionView(
+        "", closed_object({"key": key, "was": was, "value": {"type": "string", "minLength": 1}})
+    )

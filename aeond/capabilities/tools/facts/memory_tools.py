@@ -13,9 +13,9 @@ from aeond.capabilities.tools.function_tool import FunctionTool, tool
 from aeond.domain.facts import BY_CLIENT, Fact, FactSource, fact_as_source, unknown_source
 from aeond.domain.names import Match, fit
 from aeond.domain.policy import Access, Target, TargetKind, joined
-from aeond.domain.tools import Effect, RecordedEffect, ToolContext, ToolOutput
+from aeond.domain.tools import CompositionView, Effect, RecordedEffect, ToolContext, ToolOutput
 from aeond.domain.undo import Change, ChangeKind, owner_of
-from aeond.domain.values import JsonValue, canonical_json, display_json, short_line
+from aeond.domain.values import JsonObject, JsonValue, canonical_json, display_json, short_line
 from aeond.errors import InvalidInputError, ToolError
 from aeond.ports import Clock, Memories
 from aeond.ports.embedding import Embedder
@@ -129,11 +129,15 @@ def memory_tools(
             return None
         return _forgotten(Fact(change.path, _before(change)), _taint_before(change))
 
+    async def view(arguments: JsonObject, context: ToolContext, _request: str) -> CompositionView:
+        key = arguments.get(FACT.fact)
+        return fact_view(await memories.of(context.uid).find(key) if isinstance(key, str) else None)
+
     @tool(
         effect=Effect.MEMORY,
         idempotent=True,
         example={"key": "favourite colour", "value": "green"},
-        composed=(FACT, fact_view),
+        composed=(FACT, view),
         reconcile=remembered,
         targets=written,
     )

@@ -20,8 +20,8 @@ from aeond.frozen import frozen
 from aeond.orchestration.answer.equations import Computes, computes_nothing, evaluated
 from aeond.orchestration.budget.budgeted_llm import BudgetedLLM, is_cut, repeats_itself
 from aeond.orchestration.context.prompt_fitting import fit_prompt, room_in
+from aeond.orchestration.decision.conversations.correction import Corrections
 from aeond.orchestration.decision.conversations.knowledge import repeats_a_fact
-from aeond.orchestration.decision.conversations.update import overwrites
 from aeond.orchestration.decision.forms.schema import ANSWER
 from aeond.orchestration.decision.interfaces import CHANGES
 from aeond.orchestration.decision.invention import loses_numbers
@@ -46,6 +46,7 @@ class Composer:
     llm: LLMAdapter
     invoker: ToolInvoker
     validator: Validator
+    corrections: Corrections
     compute: Computes = computes_nothing
     unwritten: LastRuns[tuple[str, str, str], None] = field(default_factory=LastRuns)  # by run, tool and view
 
@@ -63,9 +64,37 @@ class Composer:
         grant: Grant,
         found: str = "",
     ) -> ToolCall | None:
-        """The call with its composed arguments; `found` is what was found out from the steps. What is to be kept in memory and repeats a fact, has none of the
-        request's numbers, or would overwrite a fact that the request does not update, is written again without facts in view. None if the tool shows nothing, the budget has no room for it, or
-        the model writes nothing that the tool takes."""
+        """The call with its composed arguments; `found` is what was found out from the steps. What corrects a fact has its name, and no other fact
+        is in view; what corrects none is written without any. What is to be kept in memory and repeats a fact, or has none of the request's
+        numbers, is written again without facts. None if the tool shows nothing, the budget has no room for it, or the model writes nothing that
+        the tool takes."""
+        given, facts = call, situation.facts
+        if spec.effect is Effect.MEMORY and self._can_ask(grant):
+            fact = await self.corrections.of(self.llm, run, situation, grant)
+            facts = ()
+            if fact is not None and fact.is_likely:
+                facts = ((fact.name, fact.value),)
+                named = spec.composition.fact if spec.composition else ""
+                given = replace(call, arguments={**call.arguments, named: fact.name}) if named else call
+        seen = replace(situation, facts=facts)
+        whole = await self._composed(given, spec, run, seen, steps, grant, found)
+        if whole is None or spec.effect is not Effect.MEMORY or not facts or grant.left.llm_calls < 1:
+            return whole
+        kept = " ".join(display_json(whole.arguments[name]) for name in spec.composed)
+        if repeats_a_fact(kept, run.text, seen) or loses_numbers(kept, run.text):
+            return await self._composed(call, spec, run, replace(situation, facts=()), steps, grant, found)
+        return whole
+
+    async def _composed(
+        self,
+        call: ToolCall,
+        spec: ToolSpec,
+        run: RunSnapshot,
+        situation: Situation,
+        steps: Sequence[StepSnapshot],
+        grant: Grant,
+        found: str,
+    ) -> ToolCall | None:
         composition = spec.composition
         view = await self.invoker.composition_view(call, run.tool_context("", ""), run.text)
         room = room_in(grant, self.llm)
@@ -105,14 +134,6 @@ class Composer:
             if text:  # a model that failed is asked again
                 self.unwritten[asked] = None
             return None
-        if spec.effect is not Effect.MEMORY or grant.left.llm_calls < 1:
-            return whole
-        kept = list(values.values())
-        text_kept = " ".join(map(display_json, kept))
-        again = repeats_a_fact(text_kept, run.text, situation)
-        again = again or (bool(situation.facts) and loses_numbers(text_kept, run.text))
-        if again or (self._can_ask(grant) and await overwrites(self.llm, run, situation, kept, grant)):
-            return await self.complete(call, spec, run, replace(situation, facts=()), steps, grant, found)
         return whole
 
     async def _written(self, request: LLMRequest, grant: Grant) -> str:

@@ -11,11 +11,11 @@ from aeond.domain.tools import Effect, ToolSpec
 from aeond.frozen import frozen
 from aeond.orchestration.context.new_files import names_file, names_new_file
 from aeond.orchestration.context.statements import gives_operands, last_question
+from aeond.orchestration.decision.conversations.correction import Corrections
 from aeond.orchestration.decision.conversations.place import EFFECTS, place_of
 from aeond.orchestration.decision.conversations.subject import Subject, Subjects
 from aeond.orchestration.decision.interfaces import CHANGES, GiveAnswer, Offer, acts_here
 from aeond.orchestration.prompts.subject_prompts import FILE, MEMORY, WORLD
-from aeond.orchestration.purpose.surroundings import surroundings_of
 from aeond.ports import LLMAdapter
 
 
@@ -25,6 +25,7 @@ class Redirection:
 
     llm: LLMAdapter
     subjects: Subjects
+    corrections: Corrections
 
     @property
     def possible(self) -> bool:
@@ -50,17 +51,19 @@ class Redirection:
         something to be remembered or forgotten, those that other authors know, or a refusal, for what is to be done elsewhere."""
         if subject.is_beyond:
             return offer.beyond()
-        may_keep = subject.is_statement or _place_in(subject, run, situation) == MEMORY
+        may_keep = subject.is_statement or await self._sure_place(subject, run, situation, grant) == MEMORY
         if not may_keep or await self._place(subject, run, situation, grant) != MEMORY:
             return None
         keeping = offer.to_act(EFFECTS[MEMORY])
         return keeping if keeping.tools else None
 
-    def of_sure(self, subject: Subject, offer: Offer, run: RunSnapshot, situation: Situation) -> Offer | None:
+    async def of_sure(
+        self, subject: Subject, offer: Offer, run: RunSnapshot, situation: Situation, grant: Grant
+    ) -> Offer | None:
         """The tools that change files and those that look here, for a request that surely wants a file changed; an answer and the tools
         that look something up, for one that is surely answered from what is kept here; None for others."""
         suited = None
-        if _place_in(subject, run, situation) == FILE:
+        if await self._sure_place(subject, run, situation, grant) == FILE:
             suited = offer.to_act(EFFECTS[FILE])
         elif subject.only_looks:
             suited = offer.without_effects((Effect.PURE, *CHANGES))
@@ -137,18 +140,20 @@ class Redirection:
 
     async def _place(self, subject: Subject, run: RunSnapshot, situation: Situation, grant: Grant) -> str:
         """Where something is to be done; "" if that is not known. The model is asked if it can be, and the subject does not say it."""
-        place = _place_in(subject, run, situation)
+        place = await self._sure_place(subject, run, situation, grant)
         return place or (await place_of(self.llm, run, situation, grant) if self.can_ask(grant) else "")
 
-
-def _place_in(subject: Subject, run: RunSnapshot, situation: Situation) -> str:
-    """Where something is surely to be done: in the memory, too, where a change is wanted of a fact in view that the request names, and it
-    names no file. A fact that only shares a word with the request may be what is to be changed in place of a file."""
-    around = surroundings_of(run, situation)
-    changes = around.names_fact and subject.wants_change and not subject.is_beyond
-    if changes and not _names_any_file(run, situation):
-        return MEMORY
-    return "" if subject.place == FILE and around.shares_fact else subject.place
+    async def _sure_place(
+        self, subject: Subject, run: RunSnapshot, situation: Situation, grant: Grant
+    ) -> str:
+        """Where something is surely to be done: in the memory, too, where a fact in view is corrected; "" if that has to be asked. The model is
+        asked for the fact if it can be, and the request may be for a change and names no file."""
+        may_correct = not (subject.place == MEMORY or subject.wants_no_change or subject.is_beyond)
+        if may_correct and self.possible and not _names_any_file(run, situation):
+            found = await self.corrections.of(self.llm, run, situation, grant)
+            if found and (found.is_sure or (found.is_likely and subject.tells)):
+                return MEMORY
+        return subject.place
 
 
 def _names_any_file(run: RunSnapshot, situation: Situation) -> bool:

@@ -133,6 +133,11 @@ class Subject:
         return self._share_of(Purpose.TELL) > _LIKELY
 
     @property
+    def tells(self) -> bool:
+        """Whether a statement is likelier than a change of a file."""
+        return self._share_of(Purpose.TELL) >= self._share_of(Purpose.EDIT)
+
+    @property
     def only_looks(self) -> bool:
         """Whether an answer is surely wanted from what is kept here."""
         return self._share_of(Purpose.LOOK) >= _SURE

@@ -2,7 +2,6 @@
 
 from aeond.domain.messages import Role
 from aeond.orchestration.prompts.subject_prompts import (
-    FACT_UPDATE,
     KNOWLEDGE,
     NAMING,
     OTHER_SUBJECTS,
@@ -36,4 +35,3 @@ def test_what_is_asked_about_stands_as_it_is() -> None:
     assert NAMING.messages("{}", "b{0}", "{1} to b")[-1].content == (
         "Exists: {}\nNo file yet: b{0}\nRequest: {1} to b"
     )
-    assert FACT_UPDATE.messages("a = {1}", "b")[-1].content == "Request: b\nRemembered: a = {1}"

@@ -1,14 +1,18 @@
 """The conversation in which a fact is written."""
 
+from dataclasses import replace
+
 from aeond.capabilities.embedding.no_embedder import NoEmbedder
 from aeond.capabilities.tools.facts.fact_conversation import FACT
 from aeond.capabilities.tools.facts.memory_tools import memory_tools
 from aeond.capabilities.tools.registry import Registry
+from aeond.domain.facts import FactSource
 from aeond.domain.tools import ToolCall
 from aeond.orchestration.planning.validator import PlanValidator
 from aeond.schemas.parts import as_object
 from tests.support.doubles import ManualClock
 from tests.support.memory import InMemoryMemory
+from tests.support.tools import CONTEXT
 
 
 def test_each_example_is_a_call() -> None:
@@ -22,3 +26,21 @@ def test_each_example_is_a_call() -> None:
         assert not was or f"{as_object(written)['key']} = {was}" in view
         arguments = {name: as_object(written)[name] for name in remember.spec.composed}
         assert check.validate_tool_call(ToolCall("remember", arguments), remember.spec) == ()
+
+
+async def test_a_corrected_fact_keeps_its_name() -> None:
+    """Where the call names a fact that there is, the model can write nothing but its new value; without a name, or with one of no fact, all is open."""
+    memory = InMemoryMemory()
+    await memory.of(0).write("gate_code", 7714, FactSource("r1"))
+    remember, *_ = memory_tools(memory, ManualClock(), NoEmbedder())
+    context = replace(CONTEXT, uid=0)
+
+    async def key_and_was(**arguments: str) -> tuple[object, object]:
+        view = await remember.composition_view(arguments, context, "")
+        assert view is not None
+        parts = as_object(as_object(view.schema)["properties"])
+        return parts["key"], parts["was"]
+
+    given = await key_and_was(key="gate code")
+    assert given == ({"enum": ["gate_code"]}, {"enum": ["7714"]})
+    assert await key_and_was() == await key_and_was(key="mast") != given

@@ -1,5 +1,6 @@
 """What the person does with a request, asked where the word for its subject leaves that open: what follows for the first decision."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -12,7 +13,7 @@ from aeond.domain.tools import Effect, ToolCall
 from aeond.orchestration.decision.conversations.subject import Subject
 from aeond.orchestration.decision.decider import Decider
 from aeond.orchestration.interfaces import RouteChoice, discard_text
-from tests.support.deciders import INTENT, NOWHERE, Composing, WholeTool, decider_of, words
+from tests.support.deciders import CORRECTS, INTENT, NOWHERE, Composing, WholeTool, decider_of, words
 from tests.support.strategy import LOOK, TEXT, grant, run_of, spec
 
 KEEP = replace(spec("keep", {"note": TEXT}, ("note",), Effect.MEMORY), candidates=("note",))
@@ -22,6 +23,7 @@ WRITTEN = {"write": {"text": "red"}}
 LOOKED = {"look": {"path": "a"}}
 OPEN, SURE = words(files=0.6, do=0.35), {**words(files=0.9), "do": -4.0}
 ASKS, TELLS, EDITS, ACTS = words(ask=0.9), words(tell=0.05, edit=0.9), words(edit=0.9), words(act=0.9)
+NO_FACT = {"none": -0.1, "A": -9.0}
 MEMORY, FILE = {"memory": -0.1, "file": -3.0}, {"file": -0.1, "memory": -3.0}
 
 
@@ -31,8 +33,10 @@ def decider(
     intent: Mapping[str, float],
     place: Mapping[str, float] = MEMORY,
     situation: Situation = NOWHERE,
+    corrected: Mapping[str, float] = NO_FACT,
 ) -> tuple[Decider, ScriptedLLM]:
     rules = [
+        Rule(contains=CORRECTS, text="?", likely=dict(corrected)),
         Rule(contains=INTENT, text="?", likely=dict(intent)),
         Rule(contains="Say in one word what a request", text="?", likely=dict(subject)),
         Rule(contains="Say in one word where", text="?", likely=dict(place)),
@@ -92,35 +96,35 @@ async def test_a_question_changes_nothing() -> None:
 
 
 async def test_a_sure_change_of_a_file_is_not_asked_about() -> None:
-    """Only tools that change files, or look, are offered for it, unless a fact is in view that shares a word with the request."""
+    """Only tools that change files, or look, are offered for it."""
     fact = Situation(facts=(("hall colour", "blue"),))
     sure = decider(WRITTEN, subject=words(do=0.9), intent=EDITS, place=MEMORY, situation=fact)
     assert (await chosen(sure)).tool_call == ToolCall("write", {"text": "red"})
     assert "keep" not in str(sure[1].requests[-1].schema)
-    unsure = decider(WRITTEN, KEPT, subject=words(do=0.9), intent=EDITS, place=MEMORY, situation=fact)
-    assert (await chosen(unsure, "The colour is red.")).tool_call == ToolCall("keep", {"note": "red"})
 
 
 @pytest.mark.parametrize(
-    ("request_", "kept"),
+    ("request_", "likely", "intent", "kept"),
     [
-        ("The hall colour is red now.", True),
-        ("The hall is red, not blue.", True),
-        ("The hall is red now.", False),
-        ("Write the hall colour into a.txt.", False),
+        ("The hall is red now.", -0.02, EDITS, True),
+        ("The hall is red now.", -1.2, EDITS, False),
+        ("The hall is red now.", -1.2, words(tell=0.6, edit=0.4), True),
+        ("The hall is red now.", -6.0, EDITS, False),
+        ("Write the hall colour into a.txt.", -0.02, EDITS, False),
     ],
 )
-async def test_a_fact_that_is_named_is_changed_in_the_memory(request_: str, kept: bool) -> None:
-    """Where a change is wanted, and the request has all words of a fact's name, or one of them and its value, the fact is meant, unless
-    the request names a file."""
+async def test_a_fact_that_is_corrected_is_changed_in_the_memory(
+    request_: str, likely: float, intent: Mapping[str, float], kept: bool
+) -> None:
+    """A change goes to the memory where a fact is surely corrected, or likely and the request is rather a statement than a change of a file; unless the request names a
+    file."""
     known = Situation(files=(("a.txt", "red"),), facts=(("hall colour", "blue"),))
     made = KEPT if kept else WRITTEN
-    one = decider(made, subject=words(do=0.9), intent=EDITS, place=FILE, situation=known)
+    fact = {"A": likely, "none": math.log(1 - math.exp(likely))}
+    one = decider(made, subject=words(do=0.9), intent=intent, place=FILE, situation=known, corrected=fact)
     call = (await chosen(one, request_)).tool_call
     assert call is not None
     assert call.tool == ("keep" if kept else "write")
-    offered = [str(request.schema) for request in one[1].requests if request.schema is not None]
-    assert ("write" not in offered[0]) is kept
 
 
 async def test_what_is_to_be_done_elsewhere_is_refused() -> None:

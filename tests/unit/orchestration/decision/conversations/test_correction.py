@@ -1,0 +1,146 @@
+"""Which remembered fact a request corrects, and what follows for the call."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import pytest
+
+from aeond.capabilities.embedding.no_embedder import NoEmbedder
+from aeond.capabilities.llm.adapters.scripted import Rule, Script, ScriptedLLM
+from aeond.domain.llm import LikelyToken
+from aeond.domain.runs.situations import Situation
+from aeond.domain.tools import Composition, CompositionView, Effect, ToolCall, ToolContext
+from aeond.orchestration.decision.conversations.correction import Corrections, probabilities
+from aeond.orchestration.interfaces import discard_text
+from aeond.orchestration.matching.text_ranking import Ranking, TextRanking
+from aeond.orchestration.prompts.subject_prompts import FACT_LETTERS
+from tests.support.deciders import CORRECTS, Composing, WholeTool, decider_of
+from tests.support.strategy import TEXT, grant, registry, run_of, spec
+
+FACTS = Situation(facts=(("boat", "Ida"), ("gate_code", 7714)))
+RUN = run_of(request="The gate has 9021.")
+KEEP = replace(
+    spec("keep", {"key": TEXT, "value": TEXT}, ("key", "value"), Effect.MEMORY),
+    composition=Composition(("key", "value"), "Note it.", (), fact="key"),
+)
+
+
+def said(**letters: float) -> tuple[LikelyToken, ...]:
+    return tuple(LikelyToken(letter, math.log(share)) for letter, share in letters.items() if share)
+
+
+def rules(first: Mapping[str, float], second: Mapping[str, float]) -> tuple[Rule, ...]:
+    """What the model says to the facts in their order, and then in the reverse one."""
+    return tuple(
+        Rule(
+            contains=CORRECTS, text="?", likely={one: math.log(share) for one, share in said.items()}, times=1
+        )
+        for said in (first, second)
+    )
+
+
+def corrections() -> Corrections:
+    return Corrections(TextRanking(NoEmbedder()))
+
+
+@pytest.mark.parametrize("by_meaning", [True, False])
+def test_letter_and_nearness_count_together(by_meaning: bool) -> None:
+    """A fact is the likelier, the likelier its letter is and the nearer it is to the request; all of them together leave a share to none."""
+    near, far = (0.6, 0.1) if by_meaning else (0.06, 0.0)
+
+    def given(first: float, second: float, **letters: float) -> Mapping[str, float]:
+        ranking = Ranking((("a", first), ("b", second)), by_meaning)
+        reverse = {"A": letters.get("B", 0), "B": letters.get("A", 0), "none": letters["none"]}
+        return probabilities(said(**letters), said(**reverse), ["a", "b"], ranking)
+
+    both = given(near, far, A=0.6, B=0.2, none=0.2)
+    assert both["a"] > given(far, far, A=0.6, B=0.2, none=0.2)["a"] > both["b"]
+    assert both["a"] > given(near, far, A=0.2, B=0.6, none=0.2)["a"]
+    assert both["a"] > given(near, far, A=0.6, none=0.4)["a"]
+    assert sum(both.values()) < 1
+    assert given(far, far, none=1.0)["a"] < 0.1
+
+
+async def test_a_fact_is_asked_for_once() -> None:
+    """The model sees the facts with their letters above the request, in both orders; what it said is known for the run's request from then on."""
+    llm, asked = (
+        ScriptedLLM(Script(rules=rules({"B": 0.9, "none": 0.1}, {"A": 0.9, "none": 0.1}))),
+        corrections(),
+    )
+    found = [await asked.of(llm, RUN, FACTS, grant(10)) for _ in range(2)]
+    assert found[0] == found[1]
+    assert found[0] is not None
+    assert (found[0].name, found[0].value) == ("gate_code", 7714)
+    assert [one.messages[-1].content for one in llm.requests] == [
+        "A boat: Ida\nB gate code: 7714\n\nThe person: The gate has 9021.",
+        "A gate code: 7714\nB boat: Ida\n\nThe person: The gate has 9021.",
+    ]
+
+
+async def test_more_facts_than_letters_leave_the_nearest() -> None:
+    """Of many facts those are listed that share most with the request, in their order."""
+    facts = tuple((f"fact {number:02d}", "red") for number in range(29))
+    llm = ScriptedLLM(Script(rules=rules({"T": 0.9, "none": 0.1}, {"A": 0.9, "none": 0.1})))
+    found = await corrections().of(llm, RUN, Situation(facts=(*facts, ("gate", 7714))), grant(10))
+    assert found is not None
+    assert found.name == "gate"
+    assert str(llm.requests[0].messages[-1].content).count("\n") == len(FACT_LETTERS) + 1
+
+
+@pytest.mark.parametrize(
+    ("situation", "calls", "asked"), [(Situation(), 10, 0), (FACTS, 2, 0), (FACTS, 10, 4)]
+)
+async def test_without_an_answer_no_fact_is_corrected(situation: Situation, calls: int, asked: int) -> None:
+    """Without facts, without a call for what follows, and for a model that says neither a letter nor none, which is asked again, there is
+    no such fact."""
+    llm, one = (
+        ScriptedLLM(Script(rules=(Rule(contains=CORRECTS, text="?", likely={"yes": 0.0}),))),
+        corrections(),
+    )
+    assert [await one.of(llm, RUN, situation, grant(calls)) for _ in range(2)] == [None, None]
+    assert len(llm.requests) == asked
+
+
+@dataclass
+class Noting(Composing):
+    """Lets the model write what it will, and keeps the calls whose views were asked for."""
+
+    calls: tuple[ToolCall, ...] = ()
+
+    async def composition_view(
+        self, call: ToolCall, context: ToolContext, request: str
+    ) -> CompositionView | None:
+        self.calls = (*self.calls, call)
+        return CompositionView("", {"type": "object"})
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "given", "shown"),
+    [
+        ({"B": 0.95, "none": 0.05}, {"A": 0.95, "none": 0.05}, {"key": "gate_code"}, "gate_code = 7714"),
+        ({"A": 0.02, "B": 0.03, "none": 0.95}, {"A": 0.02, "none": 0.98}, {}, ""),
+    ],
+)
+async def test_what_corrects_a_fact_has_its_name(
+    first: Mapping[str, float], second: Mapping[str, float], given: Mapping[str, str], shown: str
+) -> None:
+    """The tool gets the name of the corrected fact, and only that fact is in view where its value is written; a new fact is written with none in view."""
+    tools = registry()
+    tools.register(WholeTool(KEEP))
+    script = (
+        *rules(first, second),
+        Rule.model_validate(
+            {"contains": "Note it.", "json": {"key": "gate_code", "was": "", "value": "9021"}}
+        ),
+        Rule.model_validate({"json": {"keep": {}}}),
+    )
+    invoker = Noting({})
+    decider, llm = decider_of(script, tools, FACTS, invoker)
+    call = (await decider.choose(RUN, grant(10), discard_text)).value.tool_call
+    assert call == ToolCall("keep", {"key": "gate_code", "value": "9021"})
+    assert invoker.calls[-1].arguments == given
+    written = next(one for one in llm.requests if one.messages[0].content == "Note it.")
+    seen = str(written.messages[-1].content)
+    assert ("Remembered: " + shown in seen) if shown else ("Remembered" not in seen)
+    assert "Ida" not in seen

@@ -132,7 +132,10 @@ class SqliteAccess:
         size, self._log_bytes = self._log_bytes, 0
         if size == 0:
             return
-        disk = os.statvfs(self._path.parent)
+        try:
+            disk = os.statvfs(self._path.parent)
+        except OSError:
+            return
         if disk.f_bavail * disk.f_frsize < 8 * size:
             return
         page = connection.pragma("page_size")

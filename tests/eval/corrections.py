@@ -1,13 +1,12 @@
 """Fits the weights of `aeond.orchestration.decision.conversations.correction`: python -m tests.eval.corrections
 
-Asks the default model which fact each request of the groups updating, remembering and editing of FITTED_ON corrects. Prints how often that is
+Asks the default model which fact each request of the groups updating, remembering and editing of the sets in CORRECTED corrects. Prints how often that is
 known where a request's set was left out, and the weights fitted on all of them.
 """
 
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Final
 
 import anyio
@@ -21,10 +20,8 @@ from aeond.daemon.config.paths import paths_of
 from aeond.domain.llm import LLMRequest
 from aeond.domain.values import JsonValue
 from aeond.orchestration.decision.conversations.correction import (
-    LIKELY as LIKELY_FACT,
-)
-from aeond.orchestration.decision.conversations.correction import (
-    SURE,
+    LIKELY_FROM,
+    SURE_FROM,
     Weights,
     described,
     listed,
@@ -138,7 +135,7 @@ def report(title: str, rows: Sequence[Asked]) -> str:
     corrects = [(one, given) for one, given in judged if one.place >= 0]
     nearest = sum(int(given.argmax()) == one.place for one, given in corrects)
     lines = [f"{title}: the corrected fact is the likeliest for {nearest} of {len(corrects)}"]
-    for least in (LIKELY_FACT, SURE):
+    for least in (LIKELY_FROM, SURE_FROM):
         known = sum(int(given.argmax()) == one.place and given.max() >= least for one, given in corrects)
         wrong = sum(int(given.argmax()) != one.place and given.max() >= least for one, given in corrects)
         others = [
@@ -154,7 +151,7 @@ def report(title: str, rows: Sequence[Asked]) -> str:
 
 async def main() -> None:
     config = EngineChoice().config(ENGINE_FOLDER)
-    paths = paths_of(config, Path(ENGINE_FOLDER / "aeond.toml"))
+    paths = paths_of(config, ENGINE_FOLDER / "aeond.toml")
     ENGINE_FOLDER.mkdir(parents=True, exist_ok=True)
     async with (
         opened_subject(EngineChoice(), ENGINE_FOLDER) as subject,

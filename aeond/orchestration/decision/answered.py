@@ -22,5 +22,5 @@ class Answered:
     findings: LastRuns[str, str] = field(default_factory=LastRuns)
     words: LastRuns[tuple[str, str], str] = field(default_factory=LastRuns)
     files: LastRuns[tuple[str, str], tuple[str, ...]] = field(default_factory=LastRuns)
-    corrections: LastRuns[tuple[str, str], Correction] = field(default_factory=LastRuns)
+    corrections: LastRuns[tuple[str, str], Correction | None] = field(default_factory=LastRuns)
     unwritten: LastRuns[tuple[str, str, str], None] = field(default_factory=LastRuns)

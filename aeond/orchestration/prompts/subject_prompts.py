@@ -310,6 +310,10 @@ def _subject(start: str) -> str:
     return KNOWLEDGE if start == KNOWLEDGE else begun(*OTHER_SUBJECTS)(start)
 
 
+def _letter(start: str) -> str:
+    return start if start in [*FACT_LETTERS] else begun(NO_FACT)(start)
+
+
 _REQUEST: Final = "Request: {}"
 SUBJECT: Final = Question(_SUBJECT_RULES, _REQUEST, _SUBJECTS, _subject)
 """Asks what a request is about: KNOWLEDGE or one of OTHER_SUBJECTS."""
@@ -332,9 +336,7 @@ NAMING: Final = Question(
     begun(RENAME, NEW_FILE, TEXT),
 )
 """Asks what a name is for that no file has yet, by a file that exists, the name and the request: RENAME, NEW_FILE or TEXT."""
-CORRECTION: Final = Question(
-    _CORRECTION_RULES, "{}\n\nThe person: {}", _CORRECTIONS, whole(*FACT_LETTERS, NO_FACT)
-)
+CORRECTION: Final = Question(_CORRECTION_RULES, "{}\n\nThe person: {}", _CORRECTIONS, _letter)
 """Asks which fact a request corrects, by the facts with their letters and the request: one of FACT_LETTERS or NO_FACT."""
 
 

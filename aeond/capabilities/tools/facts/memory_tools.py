@@ -130,8 +130,11 @@ def memory_tools(
         return _forgotten(Fact(change.path, _before(change)), _taint_before(change))
 
     async def view(arguments: JsonObject, context: ToolContext, _request: str) -> CompositionView:
+        """With the value of the fact that the call names, unless its source would taint the run."""
         key = arguments.get(FACT.fact)
-        return fact_view(await memories.of(context.uid).find(key) if isinstance(key, str) else None)
+        fact = await memories.of(context.uid).find(key) if isinstance(key, str) else None
+        hidden = fact is not None and not context.taint and await tainted(context, [fact.key])
+        return fact_view(None if hidden else fact)
 
     @tool(
         effect=Effect.MEMORY,

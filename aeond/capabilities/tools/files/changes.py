@@ -143,7 +143,7 @@ class FileChanges:
         change: Change,
         content: bytes,
         context: ToolContext,
-        meanwhile: Callable[[], None] = lambda: None,
+        meanwhile: Callable[[], None] | None = None,
     ) -> Callable[[Stopped], None]:
         """Puts the content of a change in place that is recorded, at the latest by `meanwhile`; blocking."""
         mark = f"{context.run_id}/{context.step_id}/{context.call_id}"
@@ -154,7 +154,7 @@ class FileChanges:
 
     async def _make(self, change: Change, make: Callable[[Stopped], None]) -> None:
         """Makes a change in the thread that recorded it: to hand the record to another one costs more than to wait for the
-        disk. The record comes first, because the change takes the rights of the run's user."""
+        disk. The record comes first: the change may take the rights of the run's user, and make folders."""
 
         def recorded_first(stopped: Stopped) -> None:
             self._log.record_now(change)

@@ -163,11 +163,11 @@ class ContainedFiles:
         *,
         expected: str | None = None,
         new_mode: int | None = None,
-        meanwhile: Callable[[], None] = lambda: None,
+        meanwhile: Callable[[], None] | None = None,
     ) -> None:
         """Puts a whole file in place, durably: readers see the old content or the new, never a part.
 
-        Missing folders are made. An existing file keeps its permissions, a new one gets `new_mode`; a link is
+        Missing folders are made, unless something is to be done `meanwhile`. An existing file keeps its permissions, a new one gets `new_mode`; a link is
         not written through. `mark` distinguishes writers of one file and is the same when a call is repeated, so
         that a draft left by a crash is replaced; a writer waits for an abandoned one of the same mark. `meanwhile`
         is called while the new content goes to disk. The old content stays if that raises, if the writer was
@@ -175,7 +175,9 @@ class ContainedFiles:
         """
         name = _require_name(path)
         with _failures(path), self._root(path, workspace, self._writable) as (root, below):
-            folder = self._made_folder(root, os.path.split(below)[0] or ".", MAX_NEW_FOLDERS)
+            folder = self._made_folder(
+                root, os.path.split(below)[0] or ".", 0 if meanwhile else MAX_NEW_FOLDERS
+            )
             draft = f".{hashlib.sha256(os.fsencode(f'{mark}/{path}')).hexdigest()[:24]}.part"
             with _closing(folder), self._alone_with(draft):
                 mode = _replaceable_mode(path, name, folder)
@@ -341,7 +343,9 @@ def _replaceable_mode(path: str, name: str, folder: int) -> int | None:
     return stat.S_IMODE(mode) & 0o777
 
 
-def _write_draft(name: str, folder: int, content: bytes, mode: int | None, then: Callable[[], None]) -> None:
+def _write_draft(
+    name: str, folder: int, content: bytes, mode: int | None, then: Callable[[], None] | None
+) -> None:
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
     with os.fdopen(os.open(name, flags, 0o666, dir_fd=folder), "wb") as draft:
         if mode is not None:
@@ -350,7 +354,8 @@ def _write_draft(name: str, folder: int, content: bytes, mode: int | None, then:
         draft.flush()
         with suppress(OSError):  # Linux begins to write it to disk
             os.posix_fadvise(draft.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
-        then()
+        if then is not None:
+            then()
         os.fsync(draft.fileno())
 
 

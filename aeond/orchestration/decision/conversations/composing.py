@@ -20,7 +20,7 @@ from aeond.frozen import frozen
 from aeond.orchestration.answer.equations import Computes, computes_nothing, evaluated
 from aeond.orchestration.budget.budgeted_llm import BudgetedLLM, is_cut, repeats_itself
 from aeond.orchestration.context.prompt_fitting import fit_prompt, room_in
-from aeond.orchestration.decision.conversations.correction import Corrections
+from aeond.orchestration.decision.conversations.correction import Correction, Corrections
 from aeond.orchestration.decision.conversations.knowledge import repeats_a_fact
 from aeond.orchestration.decision.forms.schema import ANSWER
 from aeond.orchestration.decision.interfaces import CHANGES
@@ -64,26 +64,31 @@ class Composer:
         grant: Grant,
         found: str = "",
     ) -> ToolCall | None:
-        """The call with its composed arguments; `found` is what was found out from the steps. What corrects a fact has its name, and no other fact
-        is in view; what corrects none is written without any. What is to be kept in memory and repeats a fact, or has none of the request's
-        numbers, is written again without facts. None if the tool shows nothing, the budget has no room for it, or the model writes nothing that
-        the tool takes."""
-        given, facts = call, situation.facts
-        if spec.effect is Effect.MEMORY and self._can_ask(grant):
-            fact = await self.corrections.of(self.llm, run, situation, grant)
-            facts = ()
-            if fact is not None and fact.is_likely:
-                facts = ((fact.name, fact.value),)
-                named = spec.composition.fact if spec.composition else ""
-                given = replace(call, arguments={**call.arguments, named: fact.name}) if named else call
+        """The call with its composed arguments; `found` is what was found out from the steps. A call for the memory that corrects a fact names
+        that one, and only it is in view; one that surely corrects none is written without facts in view. If a small model only repeats a fact, or
+        leaves out the request's numbers, it writes once more without facts. None if the tool shows nothing, the budget has no room for it, or
+        the model writes nothing that the tool takes."""
+        composition = spec.composition
+        if composition is None or spec.effect is not Effect.MEMORY:
+            return await self._composed(call, spec, run, situation, steps, grant, found)
+        fact = await self._fact_of(run, situation, grant)
+        facts, named = situation.facts, {}
+        if fact is not None:
+            facts = ((fact.name, fact.value),) if fact.is_likely else ()
+            named = {composition.fact: fact.name} if fact.is_likely and composition.fact else {}
+        given = replace(call, arguments={**call.arguments, **named})
         seen = replace(situation, facts=facts)
         whole = await self._composed(given, spec, run, seen, steps, grant, found)
-        if whole is None or spec.effect is not Effect.MEMORY or not facts or grant.left.llm_calls < 1:
-            return whole
-        kept = " ".join(display_json(whole.arguments[name]) for name in spec.composed)
-        if repeats_a_fact(kept, run.text, seen) or loses_numbers(kept, run.text):
-            return await self._composed(call, spec, run, replace(situation, facts=()), steps, grant, found)
-        return whole
+        if whole is not None and grant.left.llm_calls and _says_nothing_new(whole, spec, run, seen, fact):
+            seen = replace(situation, facts=())
+            whole = await self._composed(call, spec, run, seen, steps, grant, found)
+        return whole and replace(whole, arguments={**whole.arguments, **named})
+
+    async def _fact_of(self, run: RunSnapshot, situation: Situation, grant: Grant) -> Correction | None:
+        """The fact that the request most likely corrects, for a small model; None if that is not known."""
+        capabilities = self.llm.capabilities
+        asks = capabilities.likely and not capabilities.tool_calls
+        return await self.corrections.of(self.llm, run, situation, grant) if asks else None
 
     async def _composed(
         self,
@@ -143,11 +148,19 @@ class Composer:
             return ""
         return (news_of_list(answered.text) if is_cut(answered) else "") or answered.text
 
-    def _can_ask(self, grant: Grant) -> bool:
-        """Whether a small model can be asked in one word, and a call is left to write again."""
-        return (
-            self.llm.capabilities.likely and not self.llm.capabilities.tool_calls and grant.left.llm_calls > 1
-        )
+
+def _says_nothing_new(
+    call: ToolCall, spec: ToolSpec, run: RunSnapshot, situation: Situation, corrected: Correction | None
+) -> bool:
+    """Whether the composed arguments hold the value of the corrected fact as it was; or, if none is, repeat a fact in view that the request does
+    not name, or have none of its numbers."""
+    written = [display_json(call.arguments[name]) for name in spec.composed]
+    if corrected is not None and corrected.is_likely:
+        return display_json(corrected.value) in written
+    text = " ".join(written)
+    return bool(situation.facts) and (
+        repeats_a_fact(text, run.text, situation) or loses_numbers(text, run.text)
+    )
 
 
 def _is_endless(text: str) -> bool:

@@ -21,9 +21,12 @@ from aeond.orchestration.matching.text_ranking import Described, Ranking, TextRa
 from aeond.orchestration.prompts.subject_prompts import CORRECTION, FACT_LETTERS, NO_FACT
 from aeond.ports import LLMAdapter
 
-LIKELY: Final = 0.3  # probability
-SURE: Final = 0.6  # probability
-MAX_VALUE_CHARS: Final = 120
+LIKELY_FROM: Final = 0.3  # probability
+SURE_FROM: Final = 0.6  # probability
+MAX_VALUE_CHARS: Final = (
+    120  # of a fact that can be corrected: more is not in view when its new value is written
+)
+CALLS: Final = 4  # two questions, the decision, and what it leads to
 _LEAST: Final = 1e-6  # the share of a letter that is not among the likely tokens
 
 
@@ -38,9 +41,9 @@ class Weights:
     bias: float
 
 
+# Fitted by `python -m tests.eval.corrections`, on requests that correct a fact and on others.
 BY_MEANING: Final = Weights(2.83, 7.7, 1.16, 2.16)
 BY_WORDS: Final = Weights(3.2, 65.8, 1.3, 0.85)
-"""Fitted by `python -m tests.eval.corrections`, on requests that correct a fact and on others."""
 
 
 @frozen
@@ -54,37 +57,45 @@ class Correction:
     @property
     def is_likely(self) -> bool:
         """Whether it is this fact, if a fact is to be corrected or something new to be remembered."""
-        return self.probability >= LIKELY
+        return self.probability >= LIKELY_FROM
 
     @property
     def is_sure(self) -> bool:
         """Whether it is this fact, whatever else the request may be for."""
-        return self.probability >= SURE
+        return self.probability >= SURE_FROM
 
 
 @frozen
 class Corrections:
-    """The facts that the requests of the last runs correct, each asked for once; `known` holds them by run and request."""
+    """The facts that the requests of the last runs correct, each asked for once; `known` holds them by run and request, None where the model
+    named no letter."""
 
     ranking: TextRanking
-    known: LastRuns[tuple[str, str], Correction] = field(default_factory=LastRuns)
+    known: LastRuns[tuple[str, str], Correction | None] = field(default_factory=LastRuns)
 
     async def of(
         self, llm: LLMAdapter, run: RunSnapshot, situation: Situation, grant: Grant
     ) -> Correction | None:
-        """The fact in view that the run's request most likely corrects, for two calls of the grant if that is not known yet and another one is
-        left. None without facts in view, and if the model names none of the letters."""
+        """The fact in view that the run's request most likely corrects, however improbable, for two calls of the grant if that is not known yet and
+        CALLS are left. None if it is not known, as without facts in view."""
         key = (run.run_id, run.text)
-        if key not in self.known and situation.facts and grant.left.llm_calls > 2:
-            ranking = await self.ranking.rank(run.text, described(situation.facts))
-            facts = listed(situation.facts, ranking)
-            likely = await first_tokens(CORRECTION, llm, grant, view_of(facts), run.text)
+        if key in self.known or grant.left.llm_calls < CALLS:
+            return self.known.get(key)
+        ranking = await self.ranking.rank(run.text, described(situation.facts))
+        facts = listed(situation.facts, ranking)
+        if not facts:
+            return None
+        likely = await first_tokens(CORRECTION, llm, grant, view_of(facts), run.text)
+        if not likely:  # a model that failed is asked again
+            return None
+        self.known[key] = None
+        if is_answered(likely, CORRECTION):
             reverse = await first_tokens(CORRECTION, llm, grant, view_of(facts[::-1]), run.text)
-            if is_answered(likely, CORRECTION) and is_answered(reverse, CORRECTION):
+            if is_answered(reverse, CORRECTION):
                 shares = probabilities(likely, reverse, [name for name, _ in facts], ranking)
                 name, value = max(facts, key=lambda fact: shares[fact[0]])
                 self.known[key] = Correction(name, value, shares[name])
-        return self.known.get(key)
+        return self.known[key]
 
 
 def letter_logs(likely: Sequence[LikelyToken], count: int) -> tuple[float, ...]:
@@ -124,8 +135,9 @@ def probabilities(
 
 
 def listed(facts: Sequence[tuple[str, JsonValue]], ranking: Ranking) -> Sequence[tuple[str, JsonValue]]:
-    """The facts that get a letter: the nearest ones, in their order."""
-    nearest = {name for name, _ in ranking.scores[: len(FACT_LETTERS)]}
+    """The facts that get a letter: of those that are short enough the nearest ones, in their order."""
+    short = {name for name, value in facts if len(display_json(value)) <= MAX_VALUE_CHARS}
+    nearest = [name for name, _ in ranking.scores if name in short][: len(FACT_LETTERS)]
     return [fact for fact in facts if fact[0] in nearest]
 
 
@@ -137,7 +149,7 @@ def view_of(facts: Sequence[tuple[str, JsonValue]]) -> str:
 
 def line_of(name: str, value: JsonValue) -> str:
     """A fact as it is shown and ranked."""
-    return f"{name.replace('_', ' ')}: {short_line(display_json(value), MAX_VALUE_CHARS)}"
+    return short_line(f"{name.replace('_', ' ')}: {display_json(value)}", 2 * MAX_VALUE_CHARS)
 
 
 def described(facts: Sequence[tuple[str, JsonValue]]) -> Sequence[Described]:

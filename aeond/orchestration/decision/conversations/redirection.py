@@ -21,7 +21,7 @@ from aeond.ports import LLMAdapter
 
 @frozen
 class Redirection:
-    """Asks one model. Each question is one call of the grant, and one more is needed to decide again."""
+    """Asks one model. Each question is one call of the grant, two for the fact that is corrected, and one more is needed to decide again."""
 
     llm: LLMAdapter
     subjects: Subjects
@@ -146,12 +146,12 @@ class Redirection:
     async def _sure_place(
         self, subject: Subject, run: RunSnapshot, situation: Situation, grant: Grant
     ) -> str:
-        """Where something is surely to be done: in the memory, too, where a fact in view is corrected; "" if that has to be asked. The model is
-        asked for the fact if it can be, and the request may be for a change and names no file."""
+        """Where something is surely to be done: in the memory, too, where a fact in view is corrected; "" if that has to be asked. Unless the
+        request is surely for something else, or names a file, the model is asked for the fact, for two calls of the grant."""
         may_correct = not (subject.place == MEMORY or subject.wants_no_change or subject.is_beyond)
         if may_correct and self.possible and not _names_any_file(run, situation):
             found = await self.corrections.of(self.llm, run, situation, grant)
-            if found and (found.is_sure or (found.is_likely and subject.tells)):
+            if found and (found.is_sure or (found.is_likely and subject.tells_rather_than_edits)):
                 return MEMORY
         return subject.place
 

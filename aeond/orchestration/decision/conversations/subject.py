@@ -133,7 +133,7 @@ class Subject:
         return self._share_of(Purpose.TELL) > _LIKELY
 
     @property
-    def tells(self) -> bool:
+    def tells_rather_than_edits(self) -> bool:
         """Whether a statement is likelier than a change of a file."""
         return self._share_of(Purpose.TELL) >= self._share_of(Purpose.EDIT)
 

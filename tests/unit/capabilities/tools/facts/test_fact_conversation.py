@@ -44,3 +44,16 @@ async def test_a_corrected_fact_keeps_its_name() -> None:
     given = await key_and_was(key="gate code")
     assert given == ({"enum": ["gate_code"]}, {"enum": ["7714"]})
     assert await key_and_was() == await key_and_was(key="mast") != given
+
+
+async def test_an_untrusted_fact_is_not_shown() -> None:
+    """The value of a fact from an untrusted source stays hidden from a run that has read nothing untrusted."""
+    memory = InMemoryMemory()
+    await memory.of(0).write("gate", "read me", FactSource("r1", ("web:a.example",)))
+    remember, *_ = memory_tools(memory, ManualClock(), NoEmbedder())
+    clean = replace(CONTEXT, uid=0)
+    shown = [
+        await remember.composition_view({"key": "gate"}, one, "")
+        for one in (clean, replace(clean, taint=("web:b.example",)))
+    ]
+    assert ["read me" in str(view and view.schema) for view in shown] == [False, True]

@@ -19,6 +19,7 @@ from tests.support.deciders import CORRECTS, Composing, WholeTool, decider_of
 from tests.support.strategy import TEXT, grant, registry, run_of, spec
 
 FACTS = Situation(facts=(("boat", "Ida"), ("gate_code", 7714)))
+LONG = Situation(facts=(("gate", "7714 " * 30),))
 RUN = run_of(request="The gate has 9021.")
 KEEP = replace(
     spec("keep", {"key": TEXT, "value": TEXT}, ("key", "value"), Effect.MEMORY),
@@ -89,11 +90,11 @@ async def test_more_facts_than_letters_leave_the_nearest() -> None:
 
 
 @pytest.mark.parametrize(
-    ("situation", "calls", "asked"), [(Situation(), 10, 0), (FACTS, 2, 0), (FACTS, 10, 4)]
+    ("situation", "calls", "asked"), [(Situation(), 10, 0), (FACTS, 3, 0), (FACTS, 10, 1), (LONG, 10, 0)]
 )
 async def test_without_an_answer_no_fact_is_corrected(situation: Situation, calls: int, asked: int) -> None:
-    """Without facts, without a call for what follows, and for a model that says neither a letter nor none, which is asked again, there is
-    no such fact."""
+    """Without facts that are short enough to be written anew, without calls for what follows, and for a model that says neither a letter
+    nor none there is no such fact."""
     llm, one = (
         ScriptedLLM(Script(rules=(Rule(contains=CORRECTS, text="?", likely={"yes": 0.0}),))),
         corrections(),
@@ -115,32 +116,65 @@ class Noting(Composing):
         return CompositionView("", {"type": "object"})
 
 
-@pytest.mark.parametrize(
-    ("first", "second", "given", "shown"),
-    [
-        ({"B": 0.95, "none": 0.05}, {"A": 0.95, "none": 0.05}, {"key": "gate_code"}, "gate_code = 7714"),
-        ({"A": 0.02, "B": 0.03, "none": 0.95}, {"A": 0.02, "none": 0.98}, {}, ""),
-    ],
-)
-async def test_what_corrects_a_fact_has_its_name(
-    first: Mapping[str, float], second: Mapping[str, float], given: Mapping[str, str], shown: str
-) -> None:
-    """The tool gets the name of the corrected fact, and only that fact is in view where its value is written; a new fact is written with none in view."""
+GATE = rules({"B": 0.95, "none": 0.05}, {"A": 0.95, "none": 0.05})
+NO_FACT = rules({"A": 0.02, "B": 0.03, "none": 0.95}, {"A": 0.02, "none": 0.98})
+
+
+async def kept(
+    asked: tuple[Rule, ...], *written: str, request: str = "The gate has 9021.", calls: int = 10
+) -> tuple[ToolCall | None, Noting, list[str]]:
+    """The call after the model has written these values in turn, under a key of its own; and what it saw when it wrote them."""
     tools = registry()
     tools.register(WholeTool(KEEP))
     script = (
-        *rules(first, second),
-        Rule.model_validate(
-            {"contains": "Note it.", "json": {"key": "gate_code", "was": "", "value": "9021"}}
+        *asked,
+        *(
+            Rule.model_validate(
+                {"contains": "Note it.", "json": {"key": "door", "was": "", "value": one}, "times": 1}
+            )
+            for one in written
         ),
         Rule.model_validate({"json": {"keep": {}}}),
     )
     invoker = Noting({})
     decider, llm = decider_of(script, tools, FACTS, invoker)
-    call = (await decider.choose(RUN, grant(10), discard_text)).value.tool_call
+    call = (await decider.choose(run_of(request=request), grant(calls), discard_text)).value.tool_call
+    seen = [str(one.messages[-1].content) for one in llm.requests if one.messages[0].content == "Note it."]
+    return call, invoker, seen
+
+
+async def test_what_corrects_a_fact_has_its_name() -> None:
+    """The tool gets the name of the corrected fact, and the call has it whatever the model writes; no other fact is in view."""
+    call, invoker, seen = await kept(GATE, "9021")
     assert call == ToolCall("keep", {"key": "gate_code", "value": "9021"})
-    assert invoker.calls[-1].arguments == given
-    written = next(one for one in llm.requests if one.messages[0].content == "Note it.")
-    seen = str(written.messages[-1].content)
-    assert ("Remembered: " + shown in seen) if shown else ("Remembered" not in seen)
-    assert "Ida" not in seen
+    assert invoker.calls[-1].arguments == {"key": "gate_code"}
+    assert "Remembered: gate_code = 7714\n" in seen[0]
+
+
+async def test_what_is_added_to_a_fact_is_kept() -> None:
+    """A new value that has all of the old one in it is no repetition."""
+    call, _, seen = await kept(GATE, "7714, at night 9021")
+    assert call == ToolCall("keep", {"key": "gate_code", "value": "7714, at night 9021"})
+    assert len(seen) == 1
+
+
+async def test_the_old_value_is_written_again_without_it() -> None:
+    """What only repeats the corrected fact is written once more without facts in view, for the same fact."""
+    call, _, seen = await kept(GATE, "7714", "9021")
+    assert call == ToolCall("keep", {"key": "gate_code", "value": "9021"})
+    assert "Remembered" not in seen[1]
+
+
+async def test_a_new_fact_is_written_without_others() -> None:
+    """Where surely no fact is corrected none is in view, and the model gives the name."""
+    call, invoker, seen = await kept(NO_FACT, "9021")
+    assert call == ToolCall("keep", {"key": "door", "value": "9021"})
+    assert invoker.calls[-1].arguments == {}
+    assert "Remembered" not in seen[0]
+
+
+async def test_with_few_calls_all_facts_stay_in_view() -> None:
+    """Where there are too few calls to ask for it, the model sees the facts as they are when it writes."""
+    call, _, seen = await kept(GATE, "9021", calls=3)
+    assert call == ToolCall("keep", {"key": "door", "value": "9021"})
+    assert "boat = Ida; gate_code = 7714" in seen[0]

@@ -125,6 +125,8 @@ async def test_a_fact_that_is_corrected_is_changed_in_the_memory(
     call = (await chosen(one, request_)).tool_call
     assert call is not None
     assert call.tool == ("keep" if kept else "write")
+    offered = next(str(request.schema) for request in one[1].requests if request.schema is not None)
+    assert ("write" in offered) is not kept
 
 
 async def test_what_is_to_be_done_elsewhere_is_refused() -> None:

@@ -167,17 +167,15 @@ class ContainedFiles:
     ) -> None:
         """Puts a whole file in place, durably: readers see the old content or the new, never a part.
 
-        Missing folders are made, unless something is to be done `meanwhile`. An existing file keeps its permissions, a new one gets `new_mode`; a link is
-        not written through. `mark` distinguishes writers of one file and is the same when a call is repeated, so
-        that a draft left by a crash is replaced; a writer waits for an abandoned one of the same mark. `meanwhile`
-        is called while the new content goes to disk. The old content stays if that raises, if the writer was
-        `stopped` by then, and if it finds another identity than `expected` ("" for no file): FILE_BUSY.
+        Missing folders are made, unless something is to be done `meanwhile`, while the new content goes to disk. An existing file keeps its
+        permissions, a new one gets `new_mode`; a link is not written through. `mark` distinguishes writers of one file and is the same when a
+        call is repeated, so that a draft left by a crash is replaced; a writer waits for an abandoned one of the same mark. The old content
+        stays if `meanwhile` raises, if the writer was `stopped` by then, and if it finds another identity than `expected` ("": no file): FILE_BUSY.
         """
         name = _require_name(path)
         with _failures(path), self._root(path, workspace, self._writable) as (root, below):
-            folder = self._made_folder(
-                root, os.path.split(below)[0] or ".", 0 if meanwhile else MAX_NEW_FOLDERS
-            )
+            above = os.path.split(below)[0] or "."
+            folder = self._made_folder(root, above, 0 if meanwhile else MAX_NEW_FOLDERS)
             draft = f".{hashlib.sha256(os.fsencode(f'{mark}/{path}')).hexdigest()[:24]}.part"
             with _closing(folder), self._alone_with(draft):
                 mode = _replaceable_mode(path, name, folder)
@@ -185,7 +183,7 @@ class ContainedFiles:
                 with suppress(FileNotFoundError):
                     os.unlink(draft, dir_fd=folder)
                 try:
-                    _write_draft(draft, folder, content, new_mode if mode is None else mode, meanwhile)
+                    _write_draft(draft, folder, content, mode or new_mode, meanwhile or (lambda: None))
                     require_identity(name, folder, expected)
                     _require_going_on(path, stopped)  # another writer may have been here since
                     os.rename(draft, name, src_dir_fd=folder, dst_dir_fd=folder)
@@ -343,9 +341,7 @@ def _replaceable_mode(path: str, name: str, folder: int) -> int | None:
     return stat.S_IMODE(mode) & 0o777
 
 
-def _write_draft(
-    name: str, folder: int, content: bytes, mode: int | None, then: Callable[[], None] | None
-) -> None:
+def _write_draft(name: str, folder: int, content: bytes, mode: int | None, then: Callable[[], None]) -> None:
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
     with os.fdopen(os.open(name, flags, 0o666, dir_fd=folder), "wb") as draft:
         if mode is not None:
@@ -354,8 +350,7 @@ def _write_draft(
         draft.flush()
         with suppress(OSError):  # Linux begins to write it to disk
             os.posix_fadvise(draft.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
-        if then is not None:
-            then()
+        then()
         os.fsync(draft.fileno())
 
 

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from aeond.domain.plans.plan import StepState
+from aeond.domain.plans.steps import StepSnapshot
 from aeond.domain.runs.budgets import Grant
 from aeond.domain.runs.run import RunSnapshot
 from aeond.domain.runs.situations import Situation
@@ -81,7 +82,9 @@ class AfterLooks:
         return self._action.redirection.subjects
 
     async def judge(self, run: RunSnapshot, situation: Situation, offer: Offer, grant: Grant) -> Looked:
-        """Leaves the decision open for every run that has not only looked."""
+        """Leaves the decision open for every run that has not only looked. After a calculation that failed its numbers are looked for."""
+        if self._computed_in_vain(run):
+            return await self._elsewhere(run, situation, offer.without_effects((Effect.PURE,)), grant)
         if not self._has_only_looked(run):
             return Looked(situation, offer)
         if further := await self._further_looks(run, situation, offer, grant):
@@ -111,6 +114,20 @@ class AfterLooks:
             and all(self._offers.looks(step.step.tool_call) for step in steps)
         )
 
+    def _computed_in_vain(self, run: RunSnapshot) -> bool:
+        """Whether a small model's run without restrictions has done nothing but calculations, the last of which failed."""
+        steps = executed(run)
+        return (
+            bool(steps)
+            and self._action.redirection.possible
+            and is_unrestricted(run)
+            and steps[-1].state is StepState.FAILED
+            and all(map(self._computes, steps))
+        )
+
+    def _computes(self, step: StepSnapshot) -> bool:
+        return self._offers.looks(step.step.tool_call, (Effect.PURE,))
+
     async def _further_looks(
         self, run: RunSnapshot, situation: Situation, offer: Offer, grant: Grant
     ) -> Sequence[ToolCall]:
@@ -131,7 +148,8 @@ class AfterLooks:
             or (await self._subject(run, situation, grant)).wants_only_change
         ):
             return ""
-        if all(self._offers.looks(step.step.tool_call, (Effect.PURE,)) for step in steps):
+        steps = [step for step in steps if step.state is StepState.SUCCEEDED or not self._computes(step)]
+        if all(map(self._computes, steps)):
             return await computed_reply(self._llm, run, turns_of(steps, MAX_RESULT_CHARS), grant)
         of_pages = bool(self._offers.page_steps(run))
         return await self._results.of(run, situation, steps, grant, of_pages=of_pages)
@@ -171,7 +189,8 @@ class AfterLooks:
         """Where the looks did not show the answer: the next nearest file, another look, an answer without one, or a refusal. A question about
         a page is answered nowhere else."""
         pages_read = bool(self._offers.page_steps(run))
-        may_look = not pages_read and self._results.places(executed(run)) < _LOOKS
+        looks = [step for step in executed(run) if not self._computes(step)]
+        may_look = not pages_read and self._results.places(looks) < _LOOKS
         if may_look and not offer.has_others:
             situation = await self._action.search.widened(run, situation, grant)
         if may_look and (call := reading_of(run, situation, offer)) is not None:

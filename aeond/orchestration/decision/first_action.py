@@ -24,6 +24,7 @@ from aeond.orchestration.decision.interfaces import CallTool, Decision, GiveAnsw
 from aeond.orchestration.decision.next_action import NextAction
 from aeond.orchestration.decision.offers import named_files_of, reading_of, unread_of
 from aeond.orchestration.decision.results import executed, result_of
+from aeond.orchestration.interfaces import discard_text
 from aeond.orchestration.prompts.answer_prompts import NOT_SHOWN
 from aeond.orchestration.prompts.decision_prompts import facts_text
 from aeond.orchestration.prompts.fitting_prompts import NONE
@@ -77,7 +78,7 @@ class FirstAction:
         """The first decision. For a small model a page is read whose address the request has. It is asked which tool of another author fits, and
         else for the subject of the request.
 
-        General knowledge is then answered in a separate conversation, a calculation is made by a tool that computes, and the file
+        General knowledge is then answered in a separate conversation, a calculation is made by a tool that computes if it can be written, and the file
         that a question is probably about is read: at once, unless other tools might know what is asked for, or, the first two, in
         place of an answer. A question that is near no file is answered from remembered facts if they show it, and else searched for by
         other words (`FileSearch`). An answer that does not suit the subject is decided again (`Redirection`). One that was to come from what
@@ -101,7 +102,9 @@ class FirstAction:
         subject = await self._subjects.of(self._llm, snapshot, situation, grant)
         calculation = self._redirection.of_calculation(subject, offer, snapshot)
         if calculation is not None and subject.is_computation(likely=True) and not offer.has_others:
-            return await self._decided(snapshot, situation, calculation, subject, None, grant, on_text)
+            computed = await self.action.choose(snapshot, situation, calculation, grant, discard_text)
+            if isinstance(computed.value, CallTool):
+                return computed
         if not offer.has_others:
             at_once, situation, offer = await self._at_once(
                 snapshot, situation, offer, subject, grant, on_text

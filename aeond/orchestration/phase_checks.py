@@ -7,7 +7,7 @@ immutable: they pass unchanged through every transition and every retry.
 
 from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
-from typing import Final
+from typing import Final, assert_never
 
 from aeond.domain.outcome import Problem
 from aeond.domain.plans.evaluations import Evaluation
@@ -74,6 +74,8 @@ def contract_of(operation: Operation, run: RunSnapshot) -> TransitionContract:
             return _JUDGING_A_PLAN if run.pass_index == 0 else _C_TO_D
         case Operation.REFINE:
             return _JUDGING_A_PLAN if run.pass_index == 0 else _D_TO_NEXT_PASS
+        case unknown:
+            assert_never(unknown)
 
 
 # ---------------------------------------------------------------- what is guaranteed

@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
-from typing import Final, TypeVar, cast
+from typing import Final, TypeVar, assert_never, cast
 
 from aeond.domain.outcome import Outcome, Problem
 from aeond.domain.plans.evaluations import Evaluation
@@ -100,6 +100,8 @@ class PhaseOrchestrator:
             case Operation.ANSWER:
                 answer = await self.answerer.compose(snapshot, grant, on_text)
                 return (e.AnswerComposed(answer, grant.used),)
+            case unknown:
+                assert_never(unknown)
 
     async def conclude(
         self, operation: Operation, snapshot: RunSnapshot, problem: Problem, used: Amounts
@@ -120,6 +122,8 @@ class PhaseOrchestrator:
             case Operation.ANSWER:
                 answer = await self.answerer.compose(snapshot, Grant(Amounts()), discard_text)
                 return e.AnswerComposed(answer, used)
+            case unknown:
+                assert_never(unknown)
 
     async def _resolve(self, snapshot: RunSnapshot, grant: Grant) -> tuple[e.EventKind, ...]:
         said = snapshot.request.text

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import assert_never
 
 from aeond.api.v1 import tools_pb2 as pb
 from aeond.domain.runs.run import Caller
@@ -119,6 +120,8 @@ def _to_client(message: ToClient) -> pb.ServeToolsResponse:
             return pb.ServeToolsResponse(started=to_wire(message, pb.ToolCallStarted))
         case CallCancelled():
             return pb.ServeToolsResponse(cancelled=to_wire(message, pb.ToolCallCancelled))
+        case unknown:
+            assert_never(unknown)
 
 
 def process_name(pid: int) -> str:

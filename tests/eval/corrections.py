@@ -143,7 +143,7 @@ def report(title: str, rows: Sequence[Asked]) -> str:
             for group in GROUPS
         ]
         lines.append(f"  from {least}: known {known}, another fact {wrong}; of others: {', '.join(others)}")
-    letter, score, none, bias = fitted(rows)
+    letter, score, none, bias = fitted(rows).tolist()
     return "\n".join(
         [*lines, f"  {Weights(round(letter, 2), round(score, 1), round(none, 2), round(bias, 2))}"]
     )

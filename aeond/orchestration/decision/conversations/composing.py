@@ -3,6 +3,7 @@
 In the conversation of a decision a small model writes such an argument from memory. ADR 0091 has the measurements.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import field, replace
 from typing import Final
@@ -82,7 +83,14 @@ class Composer:
         if whole is not None and grant.left.llm_calls and _says_nothing_new(whole, spec, run, seen, fact):
             seen = replace(situation, facts=())
             whole = await self._composed(call, spec, run, seen, steps, grant, found)
-        return whole and replace(whole, arguments={**whole.arguments, **named})
+        if whole is None or fact is None or not named:
+            return whole
+        old = display_json(fact.value)
+        kept = {
+            name: in_place(old, value) if isinstance(value, str) else value
+            for name, value in whole.arguments.items()
+        }
+        return replace(whole, arguments={**kept, **named})
 
     async def _fact_of(self, run: RunSnapshot, situation: Situation, grant: Grant) -> Correction | None:
         """The fact that the request most likely corrects, for a small model; None if that is not known."""
@@ -147,6 +155,15 @@ class Composer:
         if answered is None:
             return ""
         return (news_of_list(answered.text) if is_cut(answered) else "") or answered.text
+
+
+def in_place(old: str, new: str) -> str:
+    """The old text with the new one in place of the only part that has the same form, digits aside: what a small model does not repeat of
+    a fact stays true. The new text alone if it has no digit, or if there is no such part or another one."""
+    form = re.sub(r"\d", r"\\d", re.escape(new))
+    same = re.compile(rf"(?<!\w){form}(?!\w)")
+    has_digit = any(map(str.isdigit, new))
+    return same.sub(lambda _: new, old) if has_digit and len(same.findall(old)) == 1 else new
 
 
 def _says_nothing_new(

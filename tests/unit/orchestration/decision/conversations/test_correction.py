@@ -11,6 +11,7 @@ from aeond.capabilities.llm.adapters.scripted import Rule, Script, ScriptedLLM
 from aeond.domain.llm import LikelyToken
 from aeond.domain.runs.situations import Situation
 from aeond.domain.tools import Composition, CompositionView, Effect, ToolCall, ToolContext
+from aeond.orchestration.decision.conversations.composing import in_place
 from aeond.orchestration.decision.conversations.correction import Corrections, probabilities
 from aeond.orchestration.interfaces import discard_text
 from aeond.orchestration.matching.text_ranking import Ranking, TextRanking
@@ -156,6 +157,25 @@ async def test_what_is_added_to_a_fact_is_kept() -> None:
     call, _, seen = await kept(GATE, "7714, at night 9021")
     assert call == ToolCall("keep", {"key": "gate_code", "value": "7714, at night 9021"})
     assert len(seen) == 1
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "kept"),
+    [
+        ("Ida Berg, 555 0126, only after four", "555 0188", "Ida Berg, 555 0188, only after four"),
+        ("Thursday, 19:15", "20:00", "Thursday, 20:00"),
+        ("540 a month, due on the 5th", "575", "575 a month, due on the 5th"),
+        ("7714", "9021", "9021"),
+        ("from 8:30 to 9:30", "7:15", "7:15"),
+        ("8.5 kg", "9", "9"),
+        ("row 5-12", "5-12", "row 5-12"),
+        ("Ida Berg, 555 0126", "Omar Rice", "Omar Rice"),
+        ("Ida Berg, 555 0126", "Omar Rice, 555 0188", "Omar Rice, 555 0188"),
+    ],
+)
+def test_what_is_not_repeated_of_a_fact_stays(old: str, new: str, kept: str) -> None:
+    """A new number alone takes the place of the only one of its form; anything else takes the place of the whole value."""
+    assert in_place(old, new) == kept
 
 
 async def test_the_old_value_is_written_again_without_it() -> None:

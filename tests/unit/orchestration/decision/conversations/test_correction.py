@@ -94,8 +94,7 @@ async def test_more_facts_than_letters_leave_the_nearest() -> None:
     ("situation", "calls", "asked"), [(Situation(), 10, 0), (FACTS, 3, 0), (FACTS, 10, 1), (LONG, 10, 0)]
 )
 async def test_without_an_answer_no_fact_is_corrected(situation: Situation, calls: int, asked: int) -> None:
-    """Without facts that are short enough to be written anew, without calls for what follows, and for a model that says neither a letter
-    nor none there is no such fact."""
+    """No fact is found if none is short enough to be rewritten, if too few calls are left, or if the model names neither a letter nor "none"."""
     llm, one = (
         ScriptedLLM(Script(rules=(Rule(contains=CORRECTS, text="?", likely={"yes": 0.0}),))),
         corrections(),

@@ -23,9 +23,8 @@ from aeond.ports import LLMAdapter
 
 LIKELY_FROM: Final = 0.3  # probability
 SURE_FROM: Final = 0.6  # probability
-MAX_VALUE_CHARS: Final = (
-    120  # of a fact that can be corrected: more is not in view when its new value is written
-)
+# Of a fact that can be corrected: more is not in view when its new value is written.
+MAX_VALUE_CHARS: Final = 120
 CALLS: Final = 4  # two questions, the decision, and what it leads to
 _LEAST: Final = 1e-6  # the share of a letter that is not among the likely tokens
 

@@ -22,6 +22,7 @@ TEXT_ENDINGS: Final = frozenset(
 
 _POSSESSIVE: Final = re.compile(r"(?<=\w)['\u2019]s\b")
 _DIGITS: Final = re.compile(r"\d+")
+_SPELLED_OUT: Final = re.compile("([aou])e")  # as ä, ö, ü, æ and œ are without their signs
 _COMBINING: Final = re.compile("[\u0300-\u036f]+")
 
 _LIKENESS: Final = 0.83  # of two words, from 0 to 1: one letter in six differs
@@ -53,6 +54,11 @@ def words_of(text: str) -> tuple[str, ...]:
     plain = _POSSESSIVE.sub("", folded(text))
     others = {ord(sign): " " for sign in set(plain) if unicodedata.category(sign)[0] not in "LMN"}
     return tuple(plain.translate(others).split())
+
+
+def words_to_match(text: str) -> tuple[str, ...]:
+    """The words of the text as they compare where one person writes "Tür" and another "Tuer": of a vowel with an e behind it the vowel alone."""
+    return tuple(_SPELLED_OUT.sub(r"\1", word) for word in words_of(text))
 
 
 def same_form(first: str, second: str) -> bool:

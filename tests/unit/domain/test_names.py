@@ -1,6 +1,6 @@
 import pytest
 
-from aeond.domain.names import Match, fit, folded, likeness, nearest, words_of
+from aeond.domain.names import Match, fit, folded, likeness, nearest, words_of, words_to_match
 
 
 @pytest.mark.parametrize(
@@ -69,3 +69,17 @@ def test_likeness_lies_between_none_and_all() -> None:
 def test_folding_keeps_what_is_no_accent() -> None:
     """Vowel signs of other scripts are letters, not accents."""
     assert folded("हि") == "हि"
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("Zündkerze", "zundkerze"),
+        ("Zuendkerze", "zundkerze"),
+        ("smørrebrød, Götter", "smorrebrod gotter"),
+        ("blue fee", "blu fee"),
+    ],
+)
+def test_vowels_with_a_sign_match_what_is_typed_for_them(text: str, words: str) -> None:
+    """Words match whether a vowel has its sign or an e behind it."""
+    assert " ".join(words_to_match(text)) == words

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from aeond.capabilities.tools.relevance.shared_words import found_in, stems_of, weight_of, words_that_count
-from aeond.domain.names import words_of
+from aeond.domain.names import words_to_match
 
 _IN_NAME: Final = 2.0  # weight of a word in the name of the file
 _NAMED: Final = 4.0  # score of a file whose whole name the request has
@@ -29,7 +29,7 @@ def nearest_files(
     for place, path in enumerate(paths):
         folder, _, name = path.rpartition("/")
         for text, weight in ((texts[path], 1.0), (folder, 1.0), (name, _IN_NAME)):
-            for word in words_of(text):
+            for word in words_to_match(text):
                 places[word][place] = max(weight, places[word].get(place, 0.0))
     stems = stems_of(places)
     scores: dict[int, float] = defaultdict(float)

@@ -11,7 +11,7 @@ from aeond.capabilities.tools.relevance.shared_words import (
     weight_of,
     words_that_count,
 )
-from aeond.domain.names import words_of
+from aeond.domain.names import words_to_match
 from aeond.frozen import frozen
 
 _IN_PATH: Final = 0.5  # weight of a word in the path of the file
@@ -62,9 +62,9 @@ def _places(lines: Sequence[Line]) -> Mapping[str, Mapping[int, float]]:
     in_paths: dict[str, tuple[str, ...]] = {}
     for place, line in enumerate(lines):
         if line.path not in in_paths:
-            in_paths[line.path] = words_of(line.path)
+            in_paths[line.path] = words_to_match(line.path)
         for word in in_paths[line.path]:
             places[word][place] = _IN_PATH
-        for word in words_of(line.text):
+        for word in words_to_match(line.text):
             places[word][place] = 1.0
     return places

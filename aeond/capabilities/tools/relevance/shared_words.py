@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from aeond.domain.names import words_of
+from aeond.domain.names import words_to_match
 
 MAX_REQUEST_WORDS: Final = 60
 _SHORTEST: Final = 3  # characters of a word that counts; numbers count at any length
@@ -20,7 +20,7 @@ _FULL_LENGTH: Final = 8  # characters from which a word has its full weight
 def words_that_count(request: str) -> tuple[str, ...]:
     """Its numbers and words of some length, each once."""
     words = dict.fromkeys(
-        word for word in words_of(request) if len(word) >= _SHORTEST or any(map(str.isdigit, word))
+        word for word in words_to_match(request) if len(word) >= _SHORTEST or any(map(str.isdigit, word))
     )
     return tuple(words)[:MAX_REQUEST_WORDS]
 

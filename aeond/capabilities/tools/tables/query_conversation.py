@@ -12,7 +12,7 @@ from aeond.capabilities.tools.relevance.shared_words import words_that_count
 from aeond.capabilities.tools.tables.cells import column_cells
 from aeond.capabilities.tools.tables.reading import MAX_SHOWN_COLUMNS, Table
 from aeond.capabilities.tools.tables.statements import as_literal, column_names, table_name
-from aeond.domain.names import words_of
+from aeond.domain.names import words_to_match
 from aeond.domain.tools import Composition, CompositionView
 from aeond.domain.values import JsonObject, JsonValue
 
@@ -107,7 +107,7 @@ def _kind_and_values(texts: Sequence[str], said: set[str]) -> tuple[str, str]:
     cells = [cell for cell in column_cells(texts) if cell is not None]
     are_numbers = bool(cells) and all(isinstance(cell, float) for cell in cells)
     distinct = list(dict.fromkeys(" ".join(text.split()) for text in texts if text))
-    first = sorted(distinct, key=lambda text: -len(said.intersection(words_of(text))))
+    first = sorted(distinct, key=lambda text: -len(said.intersection(words_to_match(text))))
     shown = first[: MAX_NUMBERS if are_numbers else MAX_TEXTS]
     values = shown if are_numbers else [as_literal(text[:MAX_VALUE_CHARS]) for text in shown]
     more = ["..."] if len(shown) < len(distinct) else []

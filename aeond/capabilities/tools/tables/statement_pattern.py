@@ -13,7 +13,7 @@ from aeond.capabilities.tools.relevance.shared_words import words_that_count
 from aeond.capabilities.tools.tables.cells import column_cells
 from aeond.capabilities.tools.tables.reading import MAX_SHOWN_COLUMNS, Table
 from aeond.capabilities.tools.tables.statements import as_literal, column_names, table_name
-from aeond.domain.names import words_of
+from aeond.domain.names import words_to_match
 from aeond.domain.values import JsonObject
 from aeond.frozen import frozen
 from aeond.schemas.parts import closed_object
@@ -117,7 +117,7 @@ def _named(columns: Sequence[_Column], request: str) -> Iterator[_Value]:
         if column.is_number:
             continue
         for text in dict.fromkeys(column.texts):
-            words = words_of(text)
+            words = words_to_match(text)
             has_word = any(_is_same(word, other) for word in words for other in said)
             if not _UNFIT.search(text) and (has_word or (words and set(words) <= set(said))):
                 yield _Value(column, text, tuple(at for at, one in enumerate(column.texts) if one == text))

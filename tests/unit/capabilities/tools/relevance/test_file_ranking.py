@@ -10,6 +10,7 @@ TEXTS = {
     "club/members.csv": "name,fee\nLena,120\nOmar,95",
     "club/rules.md": "No noise after ten. A guest pays 3 euros.",
     "todo.txt": "paint, rope",
+    "boat/notiz.txt": "Laeufer 30 Euro",
 }
 
 
@@ -24,6 +25,7 @@ TEXTS = {
         ("did we note lamp, rope and paint", "boat/costs.json todo.txt"),
         ("what is the capital of Portugal", ""),
         ("compare boat/costs.json with TODO.txt", "boat/costs.json todo.txt"),
+        ("Wieviel Euro kosten die Läufer?", "boat/notiz.txt"),
         ("", ""),
     ],
 )

@@ -226,7 +226,9 @@ class Decider:
         """What `AfterChange.answer` returns; "" for a run that it does not concern."""
         if not is_unrestricted(snapshot) or not self._redirection.can_ask(grant):
             return ""
-        after = AfterChange(self.llm, self.offers, self.subjects, self._results, self.findings)
+        after = AfterChange(
+            self.llm, self.offers, self.subjects, self._results, self.findings, self._action.selected
+        )
         return await after.answer(snapshot, situation, offer, grant)
 
     async def _asking(self, snapshot: RunSnapshot, situation: Situation, grant: Grant) -> RunSnapshot:

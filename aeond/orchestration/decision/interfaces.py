@@ -138,10 +138,9 @@ class Offer:
         return self._call(name, only_argument)
 
     def selecting(self, name: str) -> ToolCall | None:
-        """The call that selects from what exists under this name, without what is composed for it; None if no tool does that."""
-        return self._call(
-            name, lambda spec: spec.candidates if spec.effect is Effect.READ and spec.composed else ()
-        )
+        """The call that selects from what was read under this name, without what is composed for it; None if no tool does that."""
+        selecting = (spec for spec in self.tools if spec.effect is Effect.READ and spec.composed)
+        return next((ToolCall(spec.name, {one: name}) for spec in selecting for one in spec.candidates), None)
 
     def fetching(self, address: str) -> ToolCall | None:
         """The call that reads the page at this web address; None if no tool does that."""

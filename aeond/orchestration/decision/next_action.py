@@ -128,12 +128,18 @@ class NextAction:
     async def selection(
         self, snapshot: RunSnapshot, situation: Situation, offer: Offer, grant: Grant
     ) -> ToolCall | None:
-        """The call that selects what is asked for from the table that the last step read; None where it read none, such a call failed
-        before, nothing was written, or a change is surely all that is wanted: that of a table has its own statement, but not a new file
-        made from one."""
+        """The call that selects what is asked for from the table that the last step read, as `selected` returns it; None where a change is
+        surely all that is wanted: that of a table has its own statement, but not a new file made from one."""
         subject = await self.redirection.subjects.of(self.llm, snapshot, situation, grant)
         if subject.wants_only_change and not names_new_file(snapshot, situation):
             return None
+        return await self.selected(snapshot, situation, offer, grant)
+
+    async def selected(
+        self, snapshot: RunSnapshot, situation: Situation, offer: Offer, grant: Grant
+    ) -> ToolCall | None:
+        """The call that selects what is asked for from the table that the last step read; None where it read none, such a call failed
+        before, or nothing was written."""
         steps = executed(snapshot)
         read = steps[-1].step.tool_call
         failed = [step.step.tool_call for step in steps if step.state is StepState.FAILED]

@@ -13,7 +13,7 @@ from aeond.capabilities.tools.function_tool import FunctionTool, tool
 from aeond.capabilities.tools.tables.query_conversation import QUERY, csv_text, query_view
 from aeond.capabilities.tools.tables.reading import Table
 from aeond.capabilities.tools.tables.statements import select, table_name, without_texts
-from aeond.capabilities.tools.tables.table_files import TableFiles, is_no_list, tables_in
+from aeond.capabilities.tools.tables.table_files import TableFiles, is_none, tables_in
 from aeond.capabilities.tools.trust import Trusts, trust_all
 from aeond.capabilities.tools.worker_threads import Stopped, WorkerThreads
 from aeond.domain.names import nearest
@@ -24,6 +24,7 @@ from aeond.errors import ToolError
 
 MAX_SHOWN_ROWS: Final = 50
 MAX_SHOWN_CHARS: Final = 16_000
+MAX_AROUND_CHARS: Final = 1_500
 _MAX_PATH_CHARS: Final = 1_000
 MAX_QUERY_CHARS: Final = 1_000
 _FIRST_ROWS: Final = 5
@@ -38,8 +39,8 @@ class QueryTableArguments(BaseModel):
 
 
 class QueryTableResult(BaseModel):
-    """A table with its header; `rows` counts its rows, `note` says what another file was read or what the table holds where
-    no row fits."""
+    """A table with its header; `rows` counts its rows, `note` says what another file was read, what stands beside the table in the file,
+    or what the table holds where no row fits."""
 
     rows: int
     truncated: bool
@@ -96,8 +97,9 @@ def _answered(
     tables: TableFiles, arguments: QueryTableArguments, workspace: str, stopped: Stopped
 ) -> QueryTableResult:
     path, *others = _read_by(tables, arguments, workspace)
-    note = "" if path == arguments.path else f"read {path}"
     table = tables.table(path, workspace)
+    around = f"beside the table:\n{table.around[:MAX_AROUND_CHARS]}" if table.around else ""
+    note = "; ".join(filter(None, ("" if path == arguments.path else f"read {path}", around)))
     read = {table_name(path): table}
     for other in others:
         with suppress(ToolError):  # perhaps a column has its name, and it is not meant
@@ -131,6 +133,6 @@ def _view(
     shown: dict[str, Table] = {}
     for one in named:
         with suppress(ToolError):
-            if not is_no_list(table := tables.table(one, workspace), one):
+            if not is_none(table := tables.table(one, workspace), one):
                 shown[one] = table
     return query_view(shown, request) if meant in shown else None

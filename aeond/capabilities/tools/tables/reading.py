@@ -1,7 +1,8 @@
-"""Tables in text files, and computations over their rows.
+"""Tables in text files.
 
 A table is a CSV file (with commas, semicolons, tabs or bars), a JSON list of objects, or plain lines: the
-columns of plain lines are `text` and `number`, the last number of the line.
+columns of plain lines are `text` and `number`, the last number of the line. In other texts and data files it is what is drawn with bars, a
+series of records, or lines of one form.
 """
 
 import csv
@@ -9,9 +10,13 @@ import io
 import json
 import re
 from collections.abc import Sequence
+from dataclasses import replace
+from itertools import groupby
 from typing import Final
 
 from aeond.capabilities.tools.calculator.numerals import NUMERAL, first_number
+from aeond.capabilities.tools.tables.alike_lines import alike_lines
+from aeond.capabilities.tools.tables.records import Record, records_in
 from aeond.errors import ToolError
 from aeond.frozen import frozen
 
@@ -20,27 +25,43 @@ MAX_COLUMNS: Final = 200
 MAX_SHOWN_COLUMNS: Final = 30
 _DELIMITERS: Final = (",", ";", "\t", "|")
 _YEAR: Final = re.compile(r"19\d\d|20\d\d|2100", re.ASCII)
+_MIN_DRAWN: Final = 4  # lines: a header, a ruler, and two rows
 _LIST_NUMBER: Final = re.compile(r"^\s*\d+[.)]\s+")
 
 
 @frozen
 class Table:
-    """Rows of cells, each as long as `columns`. Lines that have no columns are `plain`."""
+    """Rows of cells, each as long as `columns`. Lines that have no columns are `plain`; `around` is what else the text says."""
 
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     plain: bool = False
+    around: str = ""
 
 
 def read_table(text: str) -> Table:
     """The table in the text of a file. Raises ToolError (TABLE_EMPTY, TABLE_TOO_LARGE)."""
+    text, lines = _lines_of(text)
+    return _objects(text) or _delimited(text, delimiter_of(lines)) or _plain(lines)
+
+
+def table_within(text: str) -> Table:
+    """The table in a text that may hold more than that. Raises as `read_table`."""
+    text, lines = _lines_of(text)
+    data = records_in(text)
+    found = _of_records(*data) if data else _drawn(lines) or _alike(lines)
+    return found or _plain(lines)
+
+
+def _lines_of(text: str) -> tuple[str, Sequence[str]]:
+    """The text, and its lines that are not empty."""
     text = text.lstrip("\ufeff")
     lines = [line for line in text.splitlines() if line.strip()]
     if not lines:
         raise ToolError("the file is empty", reason="TABLE_EMPTY", field="path")
     if len(lines) > MAX_ROWS:
         raise ToolError(f"the file has more than {MAX_ROWS} lines", reason="TABLE_TOO_LARGE", field="path")
-    return _objects(text) or _delimited(text, delimiter_of(lines)) or _plain(lines)
+    return text, lines
 
 
 def delimiter_of(lines: Sequence[str]) -> str:
@@ -66,14 +87,36 @@ def _objects(text: str) -> Table | None:
         return None
     if not isinstance(found, list) or not found or not all(isinstance(row, dict) for row in found):
         return None
-    columns = tuple(dict.fromkeys(str(name) for row in found for name in row))[:MAX_COLUMNS]
-    return Table(columns, tuple(tuple(_cell(row.get(name)) for name in columns) for row in found))
+    return _below_names(found)
+
+
+def _of_records(records: Sequence[Record], around: str) -> Table | None:
+    return replace(_below_names(records), around=around) if 0 < len(records) <= MAX_ROWS else None
+
+
+def _below_names(records: Sequence[Record]) -> Table:
+    columns = tuple(dict.fromkeys(str(name) for row in records for name in row))[:MAX_COLUMNS]
+    return Table(columns, tuple(tuple(_cell(row.get(name)) for name in columns) for row in records))
 
 
 def _cell(value: object) -> str:
     if value is None:
         return ""
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+
+
+def _drawn(lines: Sequence[str]) -> Table | None:
+    """The longest table that is drawn with bars between lines of another kind."""
+    runs = [(drawn, list(run)) for drawn, run in groupby(lines, lambda line: line.lstrip().startswith("|"))]
+    longest = max((run for drawn, run in runs if drawn), key=len, default=[])
+    table = _delimited("\n".join(longest), "|") if len(longest) >= _MIN_DRAWN else None
+    others = (line for drawn, run in runs for line in run if not drawn or run is not longest)
+    return replace(table, around="\n".join(others)) if table is not None else None
+
+
+def _alike(lines: Sequence[str]) -> Table | None:
+    found = alike_lines(lines)
+    return Table(found.columns, found.rows, around="\n".join(found.others)) if found is not None else None
 
 
 def _delimited(text: str, delimiter: str) -> Table | None:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
+from functools import cache
 from pathlib import PurePosixPath
 from typing import Final
 
@@ -203,14 +204,31 @@ def _refused(
 
 
 def _distinct_names(columns: Sequence[str]) -> Sequence[str]:
-    """The names, those that came before with a number."""
+    """The names, those that came before with a number, and words that are reserved with an underscore: small models forget to quote them."""
     names: dict[str, None] = {}
     for column in columns:
         name, number, taken = column, 2, {one.casefold() for one in names}
+        if column.casefold() in _reserved():
+            name = f"{column}_"
         while name.casefold() in taken:
             name, number = f"{column}_{number}", number + 1
         names[name] = None
     return list(names)
+
+
+@cache
+def _reserved() -> frozenset[str]:
+    """The words, in small letters, that name a column in quotes alone, such as "from" and "in"."""
+    with closing(apsw.Connection(":memory:")) as database:
+
+        def is_refused(word: str) -> bool:
+            try:
+                database.execute(f'SELECT {word} FROM (SELECT 1 AS "{word}")')  # noqa: S608  # a word of SQLite's own
+            except apsw.SQLError:
+                return True
+            return False
+
+        return frozenset(word.casefold() for word in apsw.keywords if is_refused(word))
 
 
 def shown_cell(cell: Cell | bytes) -> str:

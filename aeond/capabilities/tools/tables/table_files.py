@@ -9,16 +9,16 @@ from typing import Final
 
 from aeond.capabilities.tools.files.contained_files import ContainedFiles
 from aeond.capabilities.tools.files.previews import file_names
-from aeond.capabilities.tools.tables.reading import Table, read_table
+from aeond.capabilities.tools.tables.reading import Table, read_table, table_within
 from aeond.capabilities.tools.tables.statements import table_name
 from aeond.domain.names import same_form
 from aeond.errors import ToolError
 from aeond.frozen import frozen
 
-LISTS: Final = ".json"  # of objects
 MAX_TABLE_BYTES: Final = 8 << 20
 MAX_OTHERS: Final = 3
-_ENDINGS: Final = (".csv", ".tsv", LISTS)
+_TABLES: Final = (".csv", ".tsv")
+_ENDINGS: Final = (*_TABLES, ".json")
 _WORD: Final = re.compile(r"\w+")
 # As spreadsheets on Windows write. Loaded here: a thread with the rights of a user may not be able to read Python.
 _WINDOWS: Final = codecs.lookup("cp1252")
@@ -41,7 +41,8 @@ class TableFiles:
 
     def table(self, path: str, workspace: str) -> Table:
         """The table in an existing file. Raises ToolError (TABLE_TOO_LARGE, TABLE_EMPTY, NOT_TEXT)."""
-        return read_table(self._text(path, workspace))
+        text = self._text(path, workspace)
+        return read_table(text) if _suffix(path) in _TABLES else table_within(text)
 
     def others(self, text: str, path: str, workspace: str) -> Sequence[str]:
         """The files besides this one whose tables have a word of the text for a name, at most MAX_OTHERS. Of several with the same name the
@@ -78,12 +79,16 @@ class TableFiles:
 
 def tables_in(names: Iterable[str]) -> list[str]:
     """Those of the files that may hold a table."""
-    return [name for name in names if PurePosixPath(name).suffix.casefold() in _ENDINGS]
+    return [name for name in names if _suffix(name) in _ENDINGS]
 
 
-def is_no_list(table: Table, path: str) -> bool:
-    """Whether the table is that of a JSON file without a list of objects."""
-    return table.plain and PurePosixPath(path).suffix.casefold() == LISTS
+def is_none(table: Table, path: str) -> bool:
+    """Whether the table is that of a file which is no table, and holds none."""
+    return table.plain and _suffix(path) not in _TABLES
+
+
+def _suffix(path: str) -> str:
+    return PurePosixPath(path).suffix.casefold()
 
 
 def _same_name(name: str, path: str) -> bool:

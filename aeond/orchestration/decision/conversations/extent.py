@@ -6,7 +6,7 @@ file is read again and the answer given from there: ADR 0120. Of a question with
 my bonus.") what is asked is answered first, and the order is then decided about as a request of its own, below both: ADR 0117 has the reasons.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -36,13 +36,15 @@ _ONE_FROM: Final = 0.3  # log-odds
 
 @frozen
 class AfterChange:
-    """What follows the change that a small model was asked for; `findings` holds what was found out for it, by run."""
+    """What follows the change that a small model was asked for; `findings` holds what was found out for it, by run, and `selected` returns the
+    call that selects what is asked for from the table that the run has just read."""
 
     llm: LLMAdapter
     offers: Offers
     subjects: Subjects
     results: ResultsReply
     findings: LastRuns[str, str]
+    selected: Callable[[RunSnapshot, Situation, Offer, Grant], Awaitable[ToolCall | None]]
 
     async def answer(
         self, run: RunSnapshot, situation: Situation, offer: Offer, grant: Grant
@@ -56,6 +58,7 @@ class AfterChange:
         change, looks = steps[last], steps[last + 1 :]
         if last and self.offers.made(steps[last - 1], change):
             return _of_proposal(run, steps[last - 1], change, looks)
+        looks = self.results.informative(looks)
         if any(step.state is not StepState.SUCCEEDED for step in looks):
             return ""
         reported = report(change.output)
@@ -69,6 +72,8 @@ class AfterChange:
             return reported if not looks and await _is_for_one(self.llm, run, grant) else ""
         if not looks and (reading := _read_again(change, offer)):
             return reading
+        if looks and (selecting := await self.selected(run, situation, offer, grant)):
+            return selecting
         reply = await self.results.besides(run, situation, reported, looks, grant)
         return "\n".join(filter(None, (reported, reply)))
 

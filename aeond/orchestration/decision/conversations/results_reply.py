@@ -129,7 +129,7 @@ class ResultsReply:
     ) -> str:
         """What the request asks for besides a change with this report, from that and the looks since, for one call of
         the grant; "" if they may not show it."""
-        reply = await self._reply(run, situation, looks, grant, (CHANGED, report))
+        reply = await self._reply(run, situation, self.selected(looks), grant, (CHANGED, report))
         return "" if reply == NOT_SHOWN else reply
 
     async def _reply(

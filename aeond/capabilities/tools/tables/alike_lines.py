@@ -1,0 +1,122 @@
+"""Tables that nobody drew: lines of one form, as in logs, lists and diaries.
+
+A line is a series of values with digits, words that most lines have, and other texts. Lines with the same series are rows: the values and the
+texts are their cells, and the common words beside them name the columns.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from typing import Final
+
+from aeond.frozen import frozen
+
+MIN_ROWS: Final = 3
+MAX_PARTS: Final = 24  # of a line
+_MIN_COLUMNS: Final = 2
+_LEAST_SHARE: Final = 0.5  # of all lines
+_COMMON_FROM: Final = 0.6  # of all lines
+_BULLET: Final = re.compile(r"^\s*(?:[-*\u2022]\s+)?(?:\[[ xX]\]\s*)?")
+# A number with a sign of a currency or a unit at it.
+_MEASURED: Final = re.compile(r"[€$£]?(\d[\d.,]*)([^\W\d_]{1,5}|[€$£%°])?")
+_AROUND: Final = ",;:()|"
+_DATE: Final = re.compile(r"\d{4}-\d\d-\d\d|\d{1,2}\.\d{1,2}\.(?:\d{2,4})?|\d{1,2}/\d{1,2}(?:/\d{2,4})?")
+_TIME: Final = re.compile(r"\d{1,2}[:h]\d\d(?::\d\d)?")
+_VALUE: Final = "#"
+_TEXT: Final = "~"
+
+
+@frozen
+class AlikeLines:
+    """The rows below the names of their columns, and the lines that are none."""
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    others: tuple[str, ...]
+
+
+@frozen
+class _Line:
+    """The form of a line, as a word for each of its parts, and the texts of those that are cells."""
+
+    form: tuple[str, ...]
+    cells: tuple[str, ...]
+
+
+def alike_lines(lines: Sequence[str]) -> AlikeLines | None:
+    """The table in these lines, which are not empty; None if too few have the same form, or that holds no number."""
+    parted = [_parts(line) for line in lines]
+    words = Counter(
+        word for parts in parted for word in {part.casefold() for part in parts if not _has_digit(part)}
+    )
+    common = {word for word, number in words.items() if number >= max(MIN_ROWS, _COMMON_FROM * len(lines))}
+    formed = [_formed(parts, common) for parts in parted]
+    (usual, number), *_ = Counter(line.form for line in formed).most_common(1)
+    cells = [part for part in usual if part in (_VALUE, _TEXT)]
+    if number < max(MIN_ROWS, _LEAST_SHARE * len(lines)) or _VALUE not in usual or len(cells) < _MIN_COLUMNS:
+        return None
+    are_rows = [_begins(one, usual) for one in formed]
+    rows = tuple(one.cells[: len(cells)] for one, is_row in zip(formed, are_rows, strict=True) if is_row)
+    others = tuple(line for line, is_row in zip(lines, are_rows, strict=True) if not is_row)
+    return AlikeLines(tuple(_names(usual, rows)), rows, others)
+
+
+def _begins(line: _Line, form: Sequence[str]) -> bool:
+    return line.form[: len(form)] == form
+
+
+def _parts(line: str) -> Sequence[str]:
+    """The words of the line, without its bullet, and numbers apart from their units."""
+    return [part for word in _BULLET.sub("", line).split() for part in _split(word.strip(_AROUND)) if part][
+        :MAX_PARTS
+    ]
+
+
+def _split(word: str) -> Iterator[str]:
+    measured = _MEASURED.fullmatch(word.rstrip("."))
+    yield from (part for part in measured.groups() if part) if measured else (word,)
+
+
+def _has_digit(part: str) -> bool:
+    return any(map(str.isdigit, part))
+
+
+def _formed(parts: Sequence[str], common: set[str]) -> _Line:
+    def kind(part: str) -> str:
+        if _has_digit(part):
+            return _VALUE
+        return part.casefold() if part.casefold() in common else _TEXT
+
+    form: list[str] = []
+    cells: list[str] = []
+    for one, alike in groupby(parts, kind):
+        together = list(alike)
+        pieces = [" ".join(together)] if one == _TEXT else together
+        form += [one] * len(pieces)
+        cells += pieces if one in (_VALUE, _TEXT) else []
+    return _Line(tuple(form), tuple(cells))
+
+
+def _names(form: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    """The names of the columns: each the common word before it, or else behind it, that names no other."""
+    taken: set[int] = set()
+    column = 0
+    for at, part in enumerate(form):
+        if part not in (_VALUE, _TEXT):
+            continue
+        beside = [
+            one for one in (at - 1, at + 1) if 0 <= one < len(form) and form[one] not in (_VALUE, _TEXT)
+        ]
+        free = [one for one in beside if one not in taken and any(map(str.isalpha, form[one]))]
+        values = [row[column] for row in rows]
+        column += 1
+        if part == _VALUE and all(map(_DATE.fullmatch, values)):
+            yield "date"
+        elif part == _VALUE and all(map(_TIME.fullmatch, values)):
+            yield "time"
+        elif free:
+            taken.add(free[0])
+            yield form[free[0]]
+        else:
+            yield "number" if part == _VALUE else "name"

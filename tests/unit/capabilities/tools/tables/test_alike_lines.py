@@ -1,0 +1,68 @@
+import pytest
+
+from aeond.capabilities.tools.tables.alike_lines import AlikeLines, alike_lines
+
+
+@pytest.mark.parametrize(
+    ("lines", "columns", "row"),
+    [
+        (
+            [
+                "2026-03-02 pump A pressure 2.1 bar",
+                "2026-03-03 pump B pressure 1.9 bar",
+                "2026-03-04 pump A pressure 2.0 bar",
+            ],
+            ("date", "pump", "pressure"),
+            ("2026-03-02", "A", "2.1"),
+        ),
+        (
+            ["Mon 6.2 km 38 min", "Wed 8 km 51 min", "Sat 14 km 95 min"],
+            ("name", "km", "min"),
+            ("Mon", "6.2", "38"),
+        ),
+        (
+            ["- nails 2 x 1.15", "- wood glue 1 x 7.90", "- rope 3 x 2.49"],
+            ("name", "x", "number"),
+            ("nails", "2", "1.15"),
+        ),
+        (["540g rice", "30 g salt", "1 onion"], ("number", "name"), ("540", "g rice")),
+        (["tea: €3", "milk: €1.20", "salt: €0.90", "3 things"], ("name", "number"), ("tea", "3")),
+    ],
+)
+def test_lines_of_one_form_are_a_table(
+    lines: list[str], columns: tuple[str, ...], row: tuple[str, ...]
+) -> None:
+    """Values and texts are cells, common words beside them name the columns, and units stand apart from their numbers."""
+    found = alike_lines(lines)
+    assert found is not None
+    assert (found.columns, found.rows[0]) == (columns, row)
+
+
+def test_other_lines_stand_beside_the_table() -> None:
+    """A title is no row, and what only one row says behind the others is left out of it."""
+    lines = [
+        "Week 31",
+        "Mon 6.2 km 38 min",
+        "Wed 8 km 51 min, with Omar",
+        "Sat 14 km 95 min",
+        "Sun 5 km 30 min",
+    ]
+    assert alike_lines(lines) == AlikeLines(
+        ("name", "km", "min"),
+        (("Mon", "6.2", "38"), ("Wed", "8", "51"), ("Sat", "14", "95"), ("Sun", "5", "30")),
+        ("Week 31",),
+    )
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ["The slip is closed.", "Keys are with Omar.", "No noise after ten."],
+        ["one 1", "two 2"],
+        ["Ida, built 1988", "length 6.4 m", "red sails", "see engine.log", "mast 9 m, of wood"],
+        ["12", "13", "14"],
+    ],
+)
+def test_other_texts_are_no_table(lines: list[str]) -> None:
+    """Too few lines of one form, lines without numbers, and lines with nothing beside their numbers are none."""
+    assert alike_lines(lines) is None

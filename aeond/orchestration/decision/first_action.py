@@ -21,6 +21,7 @@ from aeond.orchestration.decision.conversations.results_reply import ResultsRepl
 from aeond.orchestration.decision.conversations.subject import Subject, Subjects
 from aeond.orchestration.decision.conversations.whole_things import first_call_with_new_name
 from aeond.orchestration.decision.interfaces import CallTool, Decision, GiveAnswer, Offer
+from aeond.orchestration.decision.invention import computes_other
 from aeond.orchestration.decision.next_action import NextAction
 from aeond.orchestration.decision.offers import named_files_of, reading_of, unread_of
 from aeond.orchestration.decision.results import executed, result_of
@@ -103,7 +104,9 @@ class FirstAction:
         calculation = self._redirection.of_calculation(subject, offer, snapshot)
         if calculation is not None and subject.is_computation(likely=True) and not offer.has_others:
             computed = await self.action.choose(snapshot, situation, calculation, grant, discard_text)
-            if isinstance(computed.value, CallTool):
+            if isinstance(computed.value, CallTool) and not computes_other(
+                computed.value.call, snapshot, situation
+            ):
                 return computed
         if not offer.has_others:
             at_once, situation, offer = await self._at_once(

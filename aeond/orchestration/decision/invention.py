@@ -1,5 +1,5 @@
-"""Detects what a small model makes up or loses: numbers of a fact that stand nowhere, those that a request names, facts that repeat their
-names, and files that are filled with what was not said."""
+"""Detects what a small model makes up or loses: numbers of a fact or a calculation that stand nowhere, those that a request names, facts that
+repeat their names, and files that are filled with what was not said."""
 
 import re
 from collections.abc import Iterable
@@ -53,6 +53,13 @@ def is_invented(
     for found in dates:
         kept = kept.replace(found, " ")
     return any(_digits(number) not in said for number in _NUMBER.findall(kept))
+
+
+def computes_other(call: ToolCall, run: RunSnapshot, situation: Situation) -> bool:
+    """Whether the call has numbers, but none of those that the request has, nor one of its conversation or a fact."""
+    written = [word for word in words_of(_content(call)) if word.isdigit()]
+    asked = any(map(str.isdigit, run.text))
+    return asked and bool(written) and _said(run, situation).isdisjoint(written)
 
 
 def is_unsaid(call: ToolCall, spec: ToolSpec, run: RunSnapshot, situation: Situation) -> bool:

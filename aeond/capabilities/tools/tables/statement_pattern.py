@@ -89,19 +89,11 @@ def statements_schema(table: Table, path: str, request: str) -> JsonObject:
 
 
 def _columns(table: Table) -> Sequence[_Column]:
-    """The columns whose names a pattern can have."""
+    """The columns that a pattern names."""
     rows = table.rows[:_MAX_PATTERN_ROWS]
     texts = [*zip(*rows, strict=True)] or [()] * len(table.columns)
-    named = zip(map(_fit_name, column_names(table.columns)), texts, strict=True)
-    return [_Column(name, column, _are_numbers(column)) for name, column in named if name][:MAX_SHOWN_COLUMNS]
-
-
-def _fit_name(name: str) -> str:
-    """The name as a statement in a JSON string has it without escapes; "" if it cannot."""
-    if not name.startswith('"'):
-        return name
-    plain = name[1:-1].replace('""', '"')
-    return "" if _UNFIT.search(plain) or "`" in plain else f"`{plain}`"
+    named = zip(column_names(table.columns), texts, strict=True)
+    return [_Column(name, column, _are_numbers(column)) for name, column in named][:MAX_SHOWN_COLUMNS]
 
 
 def _are_numbers(texts: Sequence[str]) -> bool:

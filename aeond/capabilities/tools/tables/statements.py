@@ -25,9 +25,12 @@ _CHANGING: Final = (apsw.SQLITE_UPDATE, apsw.SQLITE_INSERT, apsw.SQLITE_DELETE)
 # As SQLite calls the number of a row, unless a column has the name.
 _ROW_NAMES: Final = ("rowid", "oid", "_rowid_")
 _EXACT: Final = 10**15  # a whole number below is shown with all its digits
+_DECIMALS: Final = 4
 _DIGITS: Final = 12  # significant ones: the sum of 0.1 and 0.2 is shown as 0.3
+_NO_WORD: Final = re.compile(r"\W+")
 _LITERAL: Final = re.compile(r"'(?:[^']|'')*'")
 _PLAIN_NAME: Final = re.compile(r"[A-Za-z_]\w*", re.ASCII)
+_NO_NAME: Final = "column"  # of one whose name has neither letter nor digit
 # A number is found by a literal in quotes too, and a text by a number; columns of both compare as they are.
 _AFFINITIES: Final = {frozenset({float}): "REAL", frozenset({str}): "TEXT"}
 
@@ -54,7 +57,9 @@ def select(tables: Mapping[str, Table], statement: str, stopped: Callable[[], bo
     (QUERY_INVALID) where SQLite refuses the statement, or where it is no single SELECT; (QUERY_TOO_LONG) after MAX_STEPS, or beyond
     MAX_MEMORY_BYTES. Of a result beyond MAX_RESULT_BYTES the rest is left out as that beyond MAX_ROWS_READ is.
     """
-    columns = {name: _distinct_names(table.columns) for name, table in tables.items()}
+    columns = {name: column_names(table.columns) for name, table in tables.items()}
+    for table in tables.values():
+        statement = _with_plain_names(statement, table.columns)
     with closing(apsw.Connection(":memory:")) as database:
         for name, table in tables.items():
             _fill(database, table, name, columns[name])
@@ -69,7 +74,8 @@ def select(tables: Mapping[str, Table], statement: str, stopped: Callable[[], bo
 def rows_after(table: Table, name: str, statement: str) -> dict[int, tuple[Cell, ...]]:
     """The rows after an UPDATE, INSERT or DELETE by their numbers from 1, new ones behind the others. Raises ToolError
     (STATEMENT_INVALID) where SQLite refuses the statement, or it is none of these three."""
-    columns = _distinct_names(table.columns)
+    columns = column_names(table.columns)
+    statement = _with_plain_names(statement, table.columns)
     number = next((one for one in _ROW_NAMES if one not in map(str.casefold, columns)), _ROW_NAMES[-1])
 
     def allows(action: int, target: str | None, *_more: str | None) -> int:
@@ -83,7 +89,7 @@ def rows_after(table: Table, name: str, statement: str) -> dict[int, tuple[Cell,
             _execute_one(database, statement)
         except (apsw.Error, ValueError) as error:
             raise ToolError(
-                f"{_reason_of(error)}; write one UPDATE, INSERT or DELETE over the table {name}({', '.join(column_names(table.columns))})",
+                f"{_reason_of(error)}; write one UPDATE, INSERT or DELETE over the table {name}({', '.join(columns)})",
                 reason="STATEMENT_INVALID",
                 field="changes",
                 candidates=tuple(columns),
@@ -144,10 +150,27 @@ def _first_rows(cursor: apsw.Cursor, names: Sequence[str]) -> Found:
 
 
 def column_names(columns: Sequence[str]) -> list[str]:
-    """The columns as a statement names them."""
-    return [
-        column if _PLAIN_NAME.fullmatch(column) else _quoted(column) for column in _distinct_names(columns)
-    ]
+    """The columns as a statement names them: without signs that would have to be quoted, for which small models write an underscore or nothing.
+    Names that came before have a number, and reserved words an underscore behind them."""
+    names: dict[str, None] = {}
+    for column in columns:
+        plain = _NO_WORD.sub("_", column).strip("_") or _NO_NAME
+        plain = f"_{plain}" if plain[0].isdigit() else plain
+        plain = f"{plain}_" if plain.casefold() in _reserved() else plain
+        name, number, taken = plain, 2, {one.casefold() for one in names}
+        while name.casefold() in taken:
+            name, number = f"{plain}_{number}", number + 1
+        names[name] = None
+    return list(names)
+
+
+def _with_plain_names(statement: str, columns: Sequence[str]) -> str:
+    """The statement with the names of the columns for what they are called in the file, wherever that is quoted."""
+    for column, name in zip(columns, column_names(columns), strict=True):
+        if column != name:
+            for quoted in (_quoted(column), f"`{column}`", f"[{column}]"):
+                statement = statement.replace(quoted, name)
+    return statement
 
 
 def without_texts(statement: str) -> str:
@@ -191,29 +214,13 @@ def _refused(
             reason="QUERY_TOO_LONG",
             field="query",
         )
-    declared = "; ".join(
-        f"{name}({', '.join(column_names(table.columns)[:MAX_SHOWN_COLUMNS])})"
-        for name, table in tables.items()
-    )
+    declared = "; ".join(f"{name}({', '.join(columns[name][:MAX_SHOWN_COLUMNS])})" for name in tables)
     return ToolError(
         f"{_reason_of(error)}; write one SELECT over the table {declared}",
         reason="QUERY_INVALID",
         field="query",
         candidates=tuple(next(iter(columns.values()))[:MAX_SHOWN_COLUMNS]),
     )
-
-
-def _distinct_names(columns: Sequence[str]) -> Sequence[str]:
-    """The names, those that came before with a number, and words that are reserved with an underscore: small models forget to quote them."""
-    names: dict[str, None] = {}
-    for column in columns:
-        name, number, taken = column, 2, {one.casefold() for one in names}
-        if column.casefold() in _reserved():
-            name = f"{column}_"
-        while name.casefold() in taken:
-            name, number = f"{column}_{number}", number + 1
-        names[name] = None
-    return list(names)
 
 
 @cache
@@ -232,10 +239,11 @@ def _reserved() -> frozenset[str]:
 
 
 def shown_cell(cell: Cell | bytes) -> str:
-    """The cell as text, without decimals that only rounding has made."""
+    """The cell as text, without decimals that only rounding has made, and with no more than people read."""
     if cell is None:
         return ""
     if isinstance(cell, float):
+        cell = round(cell, _DECIMALS) if abs(cell) >= 1 else cell
         whole = cell.is_integer() and abs(cell) < _EXACT
         return f"{cell:.0f}" if whole else f"{cell:.{_DIGITS}g}"
     return str(cell) if not isinstance(cell, bytes) else cell.hex()

@@ -42,6 +42,13 @@ async def test_a_calculation_that_is_not_written_leads_to_a_look() -> None:
     assert chosen.tool_call == READ
 
 
+async def test_a_calculation_with_other_numbers_leads_to_a_look() -> None:
+    """A calculation that has none of the numbers in the request is made up."""
+    subject, _ = decider({"tool": "add", "arguments": {"sum": "100-50"}})
+    chosen = (await subject.choose(run_of(request=REQUEST), grant(20), discard_text)).value
+    assert chosen.tool_call == READ
+
+
 async def test_after_a_failed_calculation_its_numbers_are_looked_for() -> None:
     """The nearest file is read, and no tool that computes is tried again."""
     subject, llm = decider()

@@ -19,7 +19,7 @@ DECLARED = """\
 CREATE TABLE members (
   name TEXT, -- 'Lena', 'O''Hara', 'Till'
   fee REAL, -- 120, 95
-  "joined on" TEXT -- '2019-04-01', '2015-06-30'
+  joined_on TEXT -- '2019-04-01', '2015-06-30'
 );"""
 
 

@@ -16,6 +16,7 @@ from tests.support.strategy import LOOK, TEXT, calls, grant, run_of, spec
 
 ADD = spec("add", {"sum": TEXT}, ("sum",), Effect.PURE)
 NEAR = Situation(files=(("sun.log", "20 June"),), nearest=("sun.log",))
+OTHER, GIVEN = "100-50", "26-20"
 REQUEST = "How much sun was there from 20 to 26 June?"
 READ = ToolCall("look", {"path": "sun.log"})
 
@@ -32,7 +33,7 @@ def decider(*decisions: object) -> tuple[Decider, ScriptedLLM]:
     tools = Registry()
     for one, name in ((LOOK, "path"), (ADD, "sum")):
         tools.register(WholeTool(replace(one, candidates=(name,))))
-    return decider_of(tuple(rules), tools, NEAR, Composing({}, values=("sun.log",)))
+    return decider_of(tuple(rules), tools, NEAR, Composing({}, values=("sun.log", OTHER, GIVEN)))
 
 
 async def test_a_calculation_that_is_not_written_leads_to_a_look() -> None:
@@ -42,11 +43,12 @@ async def test_a_calculation_that_is_not_written_leads_to_a_look() -> None:
     assert chosen.tool_call == READ
 
 
-async def test_a_calculation_with_other_numbers_leads_to_a_look() -> None:
-    """A calculation that has none of the numbers in the request is made up."""
-    subject, _ = decider({"tool": "add", "arguments": {"sum": "100-50"}})
+@pytest.mark.parametrize(("expression", "call"), [(OTHER, READ), (GIVEN, ToolCall("add", {"sum": GIVEN}))])
+async def test_a_calculation_has_numbers_of_the_request(expression: str, call: ToolCall) -> None:
+    """One that has none of them is made up, and leads to a look."""
+    subject, _ = decider({"add": {"sum": expression}})
     chosen = (await subject.choose(run_of(request=REQUEST), grant(20), discard_text)).value
-    assert chosen.tool_call == READ
+    assert chosen.tool_call == call
 
 
 async def test_after_a_failed_calculation_its_numbers_are_looked_for() -> None:

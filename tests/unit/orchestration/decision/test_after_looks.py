@@ -25,7 +25,7 @@ def decider(*decisions: object) -> tuple[Decider, ScriptedLLM]:
     """A decider whose model says that a request needs a calculation, and answers with what is shown in "sun.log"."""
     rules = [
         Rule(
-            contains="Say in one word what a request", text="compute", likely={"compute": -0.1, "files": -2.5}
+            contains="Say in one word what a request", text="compute", likely={"compute": -0.01}
         ),
         Rule(contains="from what is shown above it", text="99 hours."),
     ]

@@ -10,11 +10,12 @@ from typing import Final
 
 from aeond.capabilities.tools.relevance.shared_words import words_that_count
 from aeond.capabilities.tools.tables.cells import column_cells
+from aeond.capabilities.tools.tables.query_pattern import ANY_SELECT, select_pattern
 from aeond.capabilities.tools.tables.reading import MAX_SHOWN_COLUMNS, Table
 from aeond.capabilities.tools.tables.statements import as_literal, column_names, table_name
 from aeond.domain.names import words_to_match
 from aeond.domain.tools import Composition, CompositionView
-from aeond.domain.values import JsonObject, JsonValue
+from aeond.domain.values import JsonValue
 
 MAX_SEEN_ROWS: Final = 2_000  # whose values are ranked: some hundredths of a second
 MAX_TEXTS: Final = 8  # sample values of a column with texts
@@ -25,7 +26,6 @@ MAX_TOKENS: Final = 200
 _INSTRUCTIONS: Final = """\
 You write one SQLite SELECT that finds in a table what a person's request needs. Reply with it as a JSON string. Select each row with its \
 name and with the numbers that are compared or asked for. Where things are compared, select all of them."""
-_SCHEMA: Final[JsonObject] = {"type": "string", "pattern": "^SELECT .*$"}
 _MEMBERS: Final = """\
 CREATE TABLE members (
   name TEXT, -- 'Lena', 'Omar', 'Till', 'Vera'
@@ -84,7 +84,9 @@ QUERY: Final = Composition(("query",), _INSTRUCTIONS, _EXAMPLES, facts=False, ma
 def query_view(tables: Mapping[str, Table], request: str) -> CompositionView:
     """The declarations of the tables in these files, for a statement over them."""
     shown = (declaration(table, path, request) for path, table in tables.items())
-    return CompositionView("\n".join(shown), _SCHEMA)
+    patterns = [select_pattern(table, path, request) for path, table in tables.items()]
+    pattern = patterns[0] if len(patterns) == 1 else ANY_SELECT
+    return CompositionView("\n".join(shown), {"type": "string", "pattern": pattern})
 
 
 def declaration(table: Table, path: str, request: str) -> str:

@@ -19,21 +19,21 @@ from aeond.frozen import frozen
 from aeond.schemas.parts import closed_object
 
 MAX_STATEMENTS: Final = 3
-_MAX_VALUES: Final = 60  # of a column
+MAX_VALUES: Final = 60  # of a column
 _MAX_PATTERN_ROWS: Final = 2_000
-_MAX_PATTERN_CHARS: Final = 6_000  # engines take seconds for the grammar of a longer one
+MAX_PATTERN_CHARS: Final = 6_000  # engines take seconds for the grammar of a longer one
 _SPECIAL: Final = re.compile(r"[\^$.|?*+()\[\]{}]")
 # A JSON string has to escape these, which a pattern cannot say.
-_UNFIT: Final = re.compile(r"[\x00-\x1f\"\\]")
-_NUMBER: Final = "-?[0-9]+([.][0-9]+)?"
+UNFIT: Final = re.compile(r"[\x00-\x1f\"\\]")
+NUMBER: Final = "-?[0-9]+([.][0-9]+)?"
 _TEXT: Final = "'[^'\"\\\\]*'"
-_LITERAL: Final = f"({_TEXT}|NULL|{_NUMBER})"
+_LITERAL: Final = f"({_TEXT}|NULL|{NUMBER})"
 _STEM_CHARS: Final = 3
 _INFLECTION_CHARS: Final = 2
 
 
 @frozen
-class _Column:
+class Column:
     """A column as a statement names it, with its texts, and whether all of them are numbers."""
 
     name: str
@@ -47,10 +47,10 @@ class _Column:
 
 
 @frozen
-class _Value:
+class NamedValue:
     """A value of a column that a request names, and the rows that have it."""
 
-    column: _Column
+    column: Column
     text: str
     rows: tuple[int, ...]
 
@@ -62,19 +62,19 @@ def statements_schema(table: Table, path: str, request: str) -> JsonObject:
     that share it. There are as many statements as the request names values, MAX_STATEMENTS at most, and none changes all rows because
     a condition was left out. Where the pattern would be too long, any value may stand in a condition. A row is added only if the request does not name one that is there by a value that tells it apart.
     """
-    columns = _columns(table)
-    named = list(islice(_named(columns, request), _MAX_VALUES))
+    columns = columns_of(table)
+    named = list(islice(values_named(columns, request), MAX_VALUES))
     named = [value for value in named if value.column.is_key] or named  # "Lena has paid her year": one row
-    rows = [_row_of(value, columns) for value in named] if len(named) < _MAX_VALUES else []
+    rows = [_row_of(value, columns) for value in named] if len(named) < MAX_VALUES else []
     for any_row in (_conditions(columns), list(map(_open_condition, columns))):
-        if not rows or len("|".join(rows)) > _MAX_PATTERN_CHARS:
-            rows = [f"{_one_of(any_row)}( AND {_one_of(any_row)})?"] if any_row and table.rows else []
+        if not rows or len("|".join(rows)) > MAX_PATTERN_CHARS:
+            rows = [f"{one_of(any_row)}( AND {one_of(any_row)})?"] if any_row and table.rows else []
     name = table_name(path)
     kinds: list[str] = []
     if rows:
-        any_column = _one_of([_escaped(column.name) for column in columns])
-        assignment = f"{any_column} = ({_LITERAL}|{any_column} [-+*/] {_NUMBER})"
-        where = f"WHERE {_one_of(rows)}"
+        any_column = one_of([escaped(column.name) for column in columns])
+        assignment = f"{any_column} = ({_LITERAL}|{any_column} [-+*/] {NUMBER})"
+        where = f"WHERE {one_of(rows)}"
         kinds += [
             f"UPDATE {name} SET {assignment}(, {assignment})* {where}",  # noqa: S608  # a pattern
             f"DELETE FROM {name} {where}",  # noqa: S608  # a pattern
@@ -88,12 +88,12 @@ def statements_schema(table: Table, path: str, request: str) -> JsonObject:
     return {"type": "array", "minItems": 1, "maxItems": most, "items": change}
 
 
-def _columns(table: Table) -> Sequence[_Column]:
+def columns_of(table: Table) -> Sequence[Column]:
     """The columns that a pattern names."""
     rows = table.rows[:_MAX_PATTERN_ROWS]
     texts = [*zip(*rows, strict=True)] or [()] * len(table.columns)
     named = zip(column_names(table.columns), texts, strict=True)
-    return [_Column(name, column, _are_numbers(column)) for name, column in named][:MAX_SHOWN_COLUMNS]
+    return [Column(name, column, _are_numbers(column)) for name, column in named][:MAX_SHOWN_COLUMNS]
 
 
 def _are_numbers(texts: Sequence[str]) -> bool:
@@ -101,7 +101,7 @@ def _are_numbers(texts: Sequence[str]) -> bool:
     return bool(cells) and all(isinstance(cell, float) for cell in cells)
 
 
-def _named(columns: Sequence[_Column], request: str) -> Iterator[_Value]:
+def values_named(columns: Sequence[Column], request: str) -> Iterator[NamedValue]:
     """The texts of which the request has a word without digits, in whatever inflection, or all words: a date that has its year in common
     with the request is not named."""
     said = words_that_count(request)
@@ -110,12 +110,14 @@ def _named(columns: Sequence[_Column], request: str) -> Iterator[_Value]:
             continue
         for text in dict.fromkeys(column.texts):
             words = words_to_match(text)
-            has_word = any(_is_same(word, other) for word in words for other in said)
-            if not _UNFIT.search(text) and (has_word or (words and set(words) <= set(said))):
-                yield _Value(column, text, tuple(at for at, one in enumerate(column.texts) if one == text))
+            has_word = any(is_same(word, other) for word in words for other in said)
+            if not UNFIT.search(text) and (has_word or (words and set(words) <= set(said))):
+                yield NamedValue(
+                    column, text, tuple(at for at, one in enumerate(column.texts) if one == text)
+                )
 
 
-def _is_same(word: str, other: str) -> bool:
+def is_same(word: str, other: str) -> bool:
     """Whether these are one word without digits, perhaps with another ending."""
     shorter, longer = sorted((word, other), key=len)
     ending = len(longer) - len(shorter)
@@ -127,43 +129,43 @@ def _is_same(word: str, other: str) -> bool:
     )
 
 
-def _row_of(value: _Value, columns: Sequence[_Column]) -> str:
+def _row_of(value: NamedValue, columns: Sequence[Column]) -> str:
     """The condition on a named value; where several rows have it, perhaps with another one that tells them apart."""
-    condition = f"{_escaped(value.column.name)} = {_escaped(as_literal(value.text))}"
+    condition = f"{escaped(value.column.name)} = {escaped(as_literal(value.text))}"
     if len(value.rows) == 1:
         return condition
     others = [
-        _Column(column.name, tuple(column.texts[at] for at in value.rows), column.is_number)
+        Column(column.name, tuple(column.texts[at] for at in value.rows), column.is_number)
         for column in columns
         if column is not value.column
     ]
     more = _conditions([column for column in others if len(set(column.texts)) > 1])
-    return f"{condition}( AND {_one_of(more)})?" if more else condition
+    return f"{condition}( AND {one_of(more)})?" if more else condition
 
 
-def _conditions(columns: Sequence[_Column]) -> Sequence[str]:
+def _conditions(columns: Sequence[Column]) -> Sequence[str]:
     """The patterns of conditions on the columns, without those that are empty."""
     return [pattern for column in columns if (pattern := _condition(column))]
 
 
-def _condition(column: _Column) -> str:
+def _condition(column: Column) -> str:
     """The pattern of a condition on a column: a comparison of numbers, or one of its texts, unless these are too many to choose from."""
-    name, values = _escaped(column.name), [*dict.fromkeys(filter(None, column.texts))]
-    if column.is_number or len(values) > _MAX_VALUES or any(map(_UNFIT.search, values)):
+    name, values = escaped(column.name), [*dict.fromkeys(filter(None, column.texts))]
+    if column.is_number or len(values) > MAX_VALUES or any(map(UNFIT.search, values)):
         return _open_condition(column)
     empty = [f"{name} IS NULL"] if "" in column.texts else []
-    return "|".join([*(f"{name} = {_escaped(as_literal(value))}" for value in values), *empty])
+    return "|".join([*(f"{name} = {escaped(as_literal(value))}" for value in values), *empty])
 
 
-def _open_condition(column: _Column) -> str:
+def _open_condition(column: Column) -> str:
     """The pattern of a condition on a column with any value."""
-    name = _escaped(column.name)
-    return f"{name} (=|<|>|<=|>=) {_NUMBER}" if column.is_number else f"{name} = {_TEXT}"
+    name = escaped(column.name)
+    return f"{name} (=|<|>|<=|>=) {NUMBER}" if column.is_number else f"{name} = {_TEXT}"
 
 
-def _one_of(patterns: Sequence[str]) -> str:
+def one_of(patterns: Sequence[str]) -> str:
     return f"({'|'.join(patterns)})"
 
 
-def _escaped(text: str) -> str:
+def escaped(text: str) -> str:
     return _SPECIAL.sub(r"\\\g<0>", text)

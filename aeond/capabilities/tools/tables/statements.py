@@ -3,12 +3,14 @@
 import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
+from fractions import Fraction
 from functools import cache
 from pathlib import PurePosixPath
 from typing import Final
 
 import apsw
 
+from aeond.capabilities.tools.calculator.numerals import first_number
 from aeond.capabilities.tools.tables.cells import Cell, column_cells
 from aeond.capabilities.tools.tables.reading import MAX_SHOWN_COLUMNS, Table
 from aeond.errors import ToolError
@@ -100,6 +102,22 @@ def rows_after(table: Table, name: str, statement: str) -> dict[int, tuple[Cell,
         return {int(row[0]): tuple(row[1:]) for row in found}
 
 
+class _Sum:
+    """The sum of a column: 0 for rows with empty cells alone, so that it can be subtracted, and NULL without rows. A text counts as its only number."""
+
+    def __init__(self) -> None:
+        self._total = 0.0
+        self._rows = 0
+
+    def step(self, value: object) -> None:
+        self._rows += 1
+        number = first_number(value) if isinstance(value, str) else value
+        self._total += float(number) if isinstance(number, int | float | Fraction) else 0.0
+
+    def final(self) -> float | None:
+        return self._total if self._rows else None
+
+
 def _confine(
     database: apsw.Connection, authorizer: Callable[..., int], stopped: Callable[[], bool] = lambda: False
 ) -> None:
@@ -110,6 +128,7 @@ def _confine(
         is_large = apsw.memory_used() - before > MAX_MEMORY_BYTES
         return stopped() or is_large or next(left, None) is None
 
+    database.create_aggregate_function("sum", _Sum, 1)
     database.limit(apsw.SQLITE_LIMIT_LENGTH, MAX_VALUE_BYTES)
     database.set_authorizer(authorizer)
     database.set_progress_handler(is_beyond, _STEPS)

@@ -24,9 +24,7 @@ READ = ToolCall("look", {"path": "sun.log"})
 def decider(*decisions: object) -> tuple[Decider, ScriptedLLM]:
     """A decider whose model says that a request needs a calculation, and answers with what is shown in "sun.log"."""
     rules = [
-        Rule(
-            contains="Say in one word what a request", text="compute", likely={"compute": -0.01}
-        ),
+        Rule(contains="Say in one word what a request", text="compute", likely={"compute": -0.01}),
         Rule(contains="from what is shown above it", text="99 hours."),
     ]
     rules += [Rule.model_validate({"json": one, "times": 1}) for one in decisions]

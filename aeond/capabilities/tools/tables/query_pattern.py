@@ -1,0 +1,95 @@
+"""The pattern of the queries that a small model may write for a request.
+
+Without it a small model adds conditions that the request does not have (`AND seat = 'two'`), on tables and columns of the examples, and groups
+by what it does not select, so that a total falls apart. ADR 0132 has the measurements.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import Final
+
+from aeond.capabilities.tools.calculator.numerals import NUMERAL, plain_numeral
+from aeond.capabilities.tools.relevance.shared_words import words_that_count
+from aeond.capabilities.tools.tables.reading import Table
+from aeond.capabilities.tools.tables.statement_pattern import (
+    MAX_PATTERN_CHARS,
+    MAX_VALUES,
+    NUMBER,
+    UNFIT,
+    Column,
+    columns_of,
+    escaped,
+    is_same,
+    one_of,
+)
+from aeond.capabilities.tools.tables.statements import as_literal, table_name
+from aeond.domain.names import words_to_match
+
+ANY_SELECT: Final = "^SELECT .*$"
+_DATE_OR_TIME: Final = re.compile(r"\d{1,4}([-./:]\d{1,4})+\.?|\d{4}-\d\d-\d\d[ T]\d\d:\d\d.*")
+_DATED: Final = "'[0-9%][0-9:.% -]*'"
+_COMPARES: Final = "(=|!=|<|>|<=|>=)"
+_ALIAS: Final = "(total|month|year|day|[a-z]+(_[a-z]+)+)"  # none that is reserved
+_MAX_NUMBERS: Final = 10
+_FEW: Final = 2  # values of a column such as "paid": which is meant is seldom said
+
+
+def select_pattern(table: Table, path: str, request: str) -> str:
+    """The pattern of a SELECT over the table: conditions have numbers of the request, dates, and texts that the request names, or of which a column
+    has few; those that share a word with others of their column are found by it. ANY_SELECT where the pattern would be too long."""
+    columns = columns_of(table)
+    name = escaped(table_name(path))
+    names = "|".join(escaped(column.name) for column in columns)
+    numbers = "|".join(escaped(column.name) for column in columns if column.is_number)
+    functions = "(SUM|AVG|MIN|MAX|COUNT|ROUND|substr)[(](DISTINCT )?"
+    token = f"({names}|{NUMBER}|{functions}|[()*,/+-]|AS {_ALIAS}|ASC|DESC)"
+    listed = f"{token}( ?{token})*"
+    conditions = [one for column in columns for one in _conditions(column, numbers, name, request)]
+    where = f"( (WHERE|AND|OR) {one_of(conditions)}){{0,4}}" if conditions else ""
+    order = f"( ORDER BY ({token}|{_ALIAS})( ?{token})*)?( LIMIT [0-9]+)?"
+    # Groups that are not told apart by what is selected first are not wanted.
+    group = f"({names}|substr[(]({names}), [0-9], [0-9][)] AS {_ALIAS})(, {listed})?"
+    single = f"{listed} FROM {name}{where}{order}"
+    grouped = f"{group} FROM {name}{where} GROUP BY ({names}|{_ALIAS})(, ({names}))?{order}"
+    pattern = f"^SELECT ({single}|{grouped})$"
+    return pattern if columns and len(pattern) <= MAX_PATTERN_CHARS else ANY_SELECT
+
+
+def _conditions(column: Column, numbers: str, table: str, request: str) -> Sequence[str]:
+    """The patterns of conditions on the column of the table."""
+    name = escaped(column.name)
+    extreme = f"[(]SELECT (MIN|MAX)[(]{name}[)] FROM {table}[)]"  # noqa: S608  # a pattern
+    empty = [f"{name} IS (NOT )?NULL"] if "" in column.texts else []
+    if column.is_number:
+        said = [*dict.fromkeys(map(plain_numeral, NUMERAL.findall(request)))][:_MAX_NUMBERS]
+        compared = f"{name} (<|>|<=|>=) ({numbers})|{name} = {extreme}"
+        literals = [f"{name} {_COMPARES} {one_of(list(map(escaped, said)))}"] if said else []
+        return [compared, *literals, *empty]
+    filled = [text for text in column.texts if text]
+    if filled and 2 * sum(bool(_DATE_OR_TIME.fullmatch(text)) for text in filled) >= len(filled):
+        compared = f"{name} ({_COMPARES[1:-1]}|LIKE) {_DATED}|{name} = {extreme}"
+        return [compared, f"{name} BETWEEN {_DATED} AND {_DATED}", *empty]
+    whole, words = _meant(column, request)
+    shared = one_of([f"'%{escaped(word)}%'" for word in words])
+    conditions = [f"{name} LIKE {shared}"] if words else []
+    if whole:
+        literal = one_of([escaped(as_literal(text)) for text in whole])
+        conditions += [f"{name} (=|!=) {literal}", f"{name} IN [(]{literal}(, {literal})*[)]"]
+    return [*conditions, *empty]
+
+
+def _meant(column: Column, request: str) -> tuple[Sequence[str], Sequence[str]]:
+    """The texts of the column that a query may ask for, and the words of them that several share with the request."""
+    texts = [text for text in dict.fromkeys(column.texts) if text and not UNFIT.search(text)]
+    said = words_that_count(request)
+    sharing: dict[str, list[str]] = defaultdict(list)  # the texts by a word of them that the request has, too
+    for text in texts:
+        for word in dict.fromkeys(text.split()):
+            if any(is_same(one, other) or one == other for one in words_to_match(word) for other in said):
+                sharing[word.strip(".,;:()")].append(text)
+    words = [word for word, found in sharing.items() if len(found) > 1]
+    whole = dict.fromkeys(text for found in sharing.values() if len(found) == 1 for text in found)
+    if len(texts) <= _FEW and 2 * len(texts) <= len(column.texts):
+        whole |= dict.fromkeys(texts)
+    return [*whole][:MAX_VALUES], words[:MAX_VALUES]

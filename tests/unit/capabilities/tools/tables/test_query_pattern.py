@@ -1,0 +1,77 @@
+import re
+
+import pytest
+
+from aeond.capabilities.tools.tables.query_pattern import ANY_SELECT, select_pattern
+from aeond.capabilities.tools.tables.reading import Table, read_table
+
+TOURS = read_table(
+    "date,guide,boat,guests,euros,paid\n"
+    "2026-05-02,Lena,Ida red,4,80,yes\n"
+    "2026-05-09,Omar,Ida blue,3,60,no\n"
+    "2026-06-06,Till,Luna,5,,yes\n"
+    "2026-06-07,Vera,Luna,2,40,no\n"
+    "2026-06-20,O'Hara,Skua,2,40,no\n"
+    "2026-06-21,Nils,Tern,2,44,yes\n"
+)
+
+
+def admits(query: str, request: str, table: Table = TOURS) -> bool:
+    return re.fullmatch(select_pattern(table, "club/tours.csv", request)[1:-1], query) is not None
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT SUM(euros) AS total FROM tours",
+        "SELECT SUM(euros) AS total FROM tours WHERE paid = 'no' AND date LIKE '2026-06%'",
+        "SELECT guide, SUM(guests * euros) AS total FROM tours GROUP BY guide ORDER BY total DESC LIMIT 1",
+        "SELECT substr(date, 1, 7) AS month, COUNT(*) AS all_tours FROM tours GROUP BY month",
+        "SELECT date, euros / guests AS euros_each FROM tours ORDER BY euros_each",
+        "SELECT guide, guests FROM tours WHERE guests = (SELECT MAX(guests) FROM tours)",
+        "SELECT COUNT(*) FROM tours WHERE euros IS NULL OR euros > guests",
+        "SELECT * FROM tours WHERE date BETWEEN '2026-05-01' AND '2026-05-31'",
+        "SELECT ROUND(AVG(euros), 2) FROM tours",
+    ],
+)
+def test_sums_groups_and_extremes_can_be_written(query: str) -> None:
+    """Columns, numbers, dates and the few values of a column are free."""
+    assert admits(query, "whatever")
+
+
+@pytest.mark.parametrize(
+    ("query", "request_", "fits"),
+    [
+        ("SELECT euros FROM tours WHERE guide = 'Lena'", "what did Lenas tour bring in?", True),
+        ("SELECT euros FROM tours WHERE guide = 'Omar'", "what did Lenas tour bring in?", False),
+        ("SELECT euros FROM tours WHERE guide IN ('Lena', 'Till')", "Lena or Till?", True),
+        ("SELECT euros FROM tours WHERE guide = 'O''Hara'", "what does o'hara owe", True),
+        ("SELECT euros FROM tours WHERE boat LIKE '%Ida%'", "all with Ida", True),
+        ("SELECT euros FROM tours WHERE boat = 'Ida red'", "all with Ida", False),
+        ("SELECT euros FROM tours WHERE boat = 'Skua'", "what do they all come to", False),
+    ],
+)
+def test_conditions_name_what_the_request_names(query: str, request_: str, fits: bool) -> None:
+    """A text that the request does not name is no condition, and texts that share a word with others are found by it."""
+    assert admits(query, request_) is fits
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT SUM(euros) AS total FROM tours GROUP BY guide",
+        "SELECT SUM(fee) AS total FROM tours",
+        "SELECT SUM(euros) AS drop FROM tours",
+        "SELECT name FROM members",
+        "SELECT euros FROM tours WHERE paid = 'perhaps'",
+    ],
+)
+def test_other_queries_cannot_be_written(query: str) -> None:
+    """Groups that nothing tells apart, other columns, tables and values, and names that are reserved do not fit."""
+    assert not admits(query, "what do the tours come to?")
+
+
+def test_a_wide_table_may_be_asked_anything() -> None:
+    """Where the pattern would be too long, any SELECT fits."""
+    wide = Table(tuple(f"a_rather_long_name_{number}" for number in range(30)), (("1",) * 30,))
+    assert select_pattern(wide, "wide.csv", "") == ANY_SELECT

@@ -109,10 +109,11 @@ class _Sum:
         self._total = 0.0
         self._rows = 0
 
-    def step(self, value: object) -> None:
+    def step(self, *values: object) -> None:
         self._rows += 1
-        number = first_number(value) if isinstance(value, str) else value
-        self._total += float(number) if isinstance(number, int | float | Fraction) else 0.0
+        for value in values:
+            number = first_number(value) if isinstance(value, str) else value
+            self._total += float(number) if isinstance(number, int | float | Fraction) else 0.0
 
     def final(self) -> float | None:
         return self._total if self._rows else None

@@ -11,6 +11,7 @@ from typing import Final
 
 from aeond.capabilities.tools.calculator.numerals import NUMERAL, plain_numeral
 from aeond.capabilities.tools.relevance.shared_words import words_that_count
+from aeond.capabilities.tools.tables.cells import column_cells
 from aeond.capabilities.tools.tables.reading import Table
 from aeond.capabilities.tools.tables.statement_pattern import (
     MAX_PATTERN_CHARS,
@@ -41,12 +42,15 @@ def select_pattern(table: Table, path: str, request: str) -> str:
     columns = columns_of(table)
     name = escaped(table_name(path))
     names = "|".join(escaped(column.name) for column in columns)
-    numbers = "|".join(escaped(column.name) for column in columns if column.is_number)
+    numbers = [escaped(column.name) for column in columns if column.is_number]
     functions = "(SUM|AVG|MIN|MAX|COUNT|ROUND|substr)[(](DISTINCT )?"
     token = f"({names}|{NUMBER}|{functions}|[()*,/+-]|AS {_ALIAS}|ASC|DESC)"
     listed = f"{token}( ?{token})*"
-    conditions = [one for column in columns for one in _conditions(column, numbers, name, request)]
-    where = f"( (WHERE|AND|OR) {one_of(conditions)}){{0,4}}" if conditions else ""
+    said = [one for column in columns for one in _said(column, request)]
+    more = f"( (AND|OR) {one_of(said)}){{0,3}}" if said else ""
+    # What the request does not name stands alone: a small model goes on with whatever may follow.
+    first = [*said, *(one for column in columns for one in _unsaid(column, numbers, name))]
+    where = f"( WHERE {one_of(first)}{more})?" if first else ""
     order = f"( ORDER BY ({token}|{_ALIAS})( ?{token})*)?( LIMIT [0-9]+)?"
     # Groups that are not told apart by what is selected first are not wanted.
     group = f"({names}|substr[(]({names}), [0-9], [0-9][)] AS {_ALIAS})(, {listed})?"
@@ -56,19 +60,15 @@ def select_pattern(table: Table, path: str, request: str) -> str:
     return pattern if columns and len(pattern) <= MAX_PATTERN_CHARS else ANY_SELECT
 
 
-def _conditions(column: Column, numbers: str, table: str, request: str) -> Sequence[str]:
-    """The patterns of conditions on the column of the table."""
+def _said(column: Column, request: str) -> Sequence[str]:
+    """The patterns of conditions on the column with what the request may name."""
     name = escaped(column.name)
-    extreme = f"[(]SELECT (MIN|MAX)[(]{name}[)] FROM {table}[)]"  # noqa: S608  # a pattern
     empty = [f"{name} IS (NOT )?NULL"] if "" in column.texts else []
     if column.is_number:
-        said = [*dict.fromkeys(map(plain_numeral, NUMERAL.findall(request)))][:_MAX_NUMBERS]
-        compared = f"{name} (<|>|<=|>=) ({numbers})|{name} = {extreme}"
-        literals = [f"{name} {_COMPARES} {one_of(list(map(escaped, said)))}"] if said else []
-        return [compared, *literals, *empty]
-    filled = [text for text in column.texts if text]
-    if filled and 2 * sum(bool(_DATE_OR_TIME.fullmatch(text)) for text in filled) >= len(filled):
-        compared = f"{name} ({_COMPARES[1:-1]}|LIKE) {_DATED}|{name} = {extreme}"
+        numbers = [escaped(one) for one in _numbers_of(request) if _divides(one, column)][:_MAX_NUMBERS]
+        return [*([f"{name} {_COMPARES} {one_of(numbers)}"] if numbers else []), *empty]
+    if _is_dated(column):
+        compared = f"{name} ({_COMPARES[1:-1]}|LIKE) {_DATED}"
         return [compared, f"{name} BETWEEN {_DATED} AND {_DATED}", *empty]
     whole, words = _meant(column, request)
     shared = one_of([f"'%{escaped(word)}%'" for word in words])
@@ -77,6 +77,35 @@ def _conditions(column: Column, numbers: str, table: str, request: str) -> Seque
         literal = one_of([escaped(as_literal(text)) for text in whole])
         conditions += [f"{name} (=|!=) {literal}", f"{name} IN [(]{literal}(, {literal})*[)]"]
     return [*conditions, *empty]
+
+
+def _unsaid(column: Column, numbers: Sequence[str], table: str) -> Sequence[str]:
+    """The patterns of conditions that compare the column with others, or with its least or largest value."""
+    name = escaped(column.name)
+    if not column.is_number and not _is_dated(column):
+        return []
+    others = [one for one in numbers if one != name]
+    compared = [f"{name} (<|>|<=|>=) {one_of(others)}"] if others and column.is_number else []
+    return [*compared, f"{name} = [(]SELECT (MIN|MAX)[(]{name}[)] FROM {table}[)]"]  # noqa: S608  # a pattern
+
+
+def _is_dated(column: Column) -> bool:
+    """Whether most of the texts are dates or times."""
+    filled = [text for text in column.texts if text]
+    return bool(filled) and 2 * sum(bool(_DATE_OR_TIME.fullmatch(text)) for text in filled) >= len(filled)
+
+
+def _numbers_of(request: str) -> Sequence[str]:
+    return [*dict.fromkeys(map(plain_numeral, NUMERAL.findall(request)))]
+
+
+def _divides(numeral: str, column: Column) -> bool:
+    """Whether the number lies between those of the column, so that it is no year or another number that says nothing of them."""
+    cells = [cell for cell in column_cells(column.texts) if isinstance(cell, float)]
+    try:
+        return bool(cells) and min(cells) <= float(numeral) <= max(cells)
+    except ValueError:  # as 1.2.3
+        return False
 
 
 def _meant(column: Column, request: str) -> tuple[Sequence[str], Sequence[str]]:

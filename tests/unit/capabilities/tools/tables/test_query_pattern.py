@@ -29,7 +29,7 @@ def admits(query: str, request: str, table: Table = TOURS) -> bool:
         "SELECT substr(date, 1, 7) AS month, COUNT(*) AS all_tours FROM tours GROUP BY month",
         "SELECT date, euros / guests AS euros_each FROM tours ORDER BY euros_each",
         "SELECT guide, guests FROM tours WHERE guests = (SELECT MAX(guests) FROM tours)",
-        "SELECT COUNT(*) FROM tours WHERE euros IS NULL OR euros > guests",
+        "SELECT COUNT(*) FROM tours WHERE euros > guests OR euros IS NULL",
         "SELECT * FROM tours WHERE date BETWEEN '2026-05-01' AND '2026-05-31'",
         "SELECT ROUND(AVG(euros), 2) FROM tours",
     ],
@@ -49,10 +49,14 @@ def test_sums_groups_and_extremes_can_be_written(query: str) -> None:
         ("SELECT euros FROM tours WHERE boat LIKE '%Ida%'", "all with Ida", True),
         ("SELECT euros FROM tours WHERE boat = 'Ida red'", "all with Ida", False),
         ("SELECT euros FROM tours WHERE boat = 'Skua'", "what do they all come to", False),
+        ("SELECT guide FROM tours WHERE guests >= 3", "tours for 3 and more", True),
+        ("SELECT guide FROM tours WHERE guests >= 4", "tours for 3 and more", False),
+        ("SELECT guide FROM tours WHERE euros > 2026", "all tours of 2026", False),
+        ("SELECT guide FROM tours WHERE euros > euros", "all tours", False),
     ],
 )
 def test_conditions_name_what_the_request_names(query: str, request_: str, fits: bool) -> None:
-    """A text that the request does not name is no condition, and texts that share a word with others are found by it."""
+    """A text or number that the request does not name, or a number that no row is near, is no condition, and texts that share a word with others are found by it."""
     assert admits(query, request_) is fits
 
 

@@ -22,6 +22,7 @@ TEXT_ENDINGS: Final = frozenset(
 
 _POSSESSIVE: Final = re.compile(r"(?<=\w)['\u2019]s\b")
 _DIGITS: Final = re.compile(r"\d+")
+_SHORTEST_SPELLED_OUT: Final = 5
 _SPELLED_OUT: Final = re.compile("([aou])e")  # as ä, ö, ü, æ and œ are without their signs
 _COMBINING: Final = re.compile("[\u0300-\u036f]+")
 
@@ -57,8 +58,12 @@ def words_of(text: str) -> tuple[str, ...]:
 
 
 def words_to_match(text: str) -> tuple[str, ...]:
-    """The words of the text as they compare where one person writes "Tür" and another "Tuer": of a vowel with an e behind it the vowel alone."""
-    return tuple(_SPELLED_OUT.sub(r"\1", word) for word in words_of(text))
+    """The words of the text as they compare where one person writes "Läufer" and another "Laeufer": of a vowel with an e behind it the vowel alone.
+    Short words, such as "Joe", stay as they are."""
+    words = words_of(text)
+    return tuple(
+        _SPELLED_OUT.sub(r"\1", word) if len(word) >= _SHORTEST_SPELLED_OUT else word for word in words
+    )
 
 
 def same_form(first: str, second: str) -> bool:

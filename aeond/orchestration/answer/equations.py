@@ -99,6 +99,11 @@ def states(text: str, result: str) -> bool:
     return bool(text) and all(_is_one_of(one, shown) for one in wanted)
 
 
+def numbers_in(text: str) -> frozenset[float]:
+    """The numbers in the text, in each way in which their decimal and grouping signs can be read."""
+    return frozenset(one for numeral in re.findall(_NUMERAL, text) for one, _ in _readings(numeral))
+
+
 def _is_one_of(value: float, shown: Sequence[tuple[float, int]]) -> bool:
     """Whether a number with so many decimals is this value, perhaps rounded."""
     return any(abs(one - value) <= 0.5 * 10**-decimals + _INEXACT for one, decimals in shown)

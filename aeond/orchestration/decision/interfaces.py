@@ -137,10 +137,19 @@ class Offer:
 
         return self._call(name, only_argument)
 
-    def selecting(self, name: str) -> ToolCall | None:
-        """The call that selects from what was read under this name, without what is composed for it; None if no tool does that."""
-        selecting = (spec for spec in self.tools if spec.effect is Effect.READ and spec.composed)
-        return next((ToolCall(spec.name, {one: name}) for spec in selecting for one in spec.candidates), None)
+    def selecting(self, read: ToolCall) -> ToolCall | None:
+        """The call that selects from what this one has read, by an argument of the same name, without what is composed for it; None if no other
+        tool does that."""
+        others = (spec for spec in self.tools if spec.effect is Effect.READ and spec.composed)
+        return next(
+            (
+                ToolCall(spec.name, {name: read.arguments[name]})
+                for spec in others
+                for name in spec.candidates
+                if spec.name != read.tool and name in read.arguments
+            ),
+            None,
+        )
 
     def fetching(self, address: str) -> ToolCall | None:
         """The call that reads the page at this web address; None if no tool does that."""

@@ -12,6 +12,7 @@ from aeond.domain.runs.run import RunSnapshot
 from aeond.domain.runs.situations import Situation
 from aeond.domain.tools import ToolCall, ToolSpec
 from aeond.domain.values import display_json
+from aeond.orchestration.answer.equations import numbers_in
 from aeond.orchestration.context.statements import gives_operands
 from aeond.orchestration.decision.interfaces import Turn
 
@@ -57,9 +58,10 @@ def is_invented(
 
 def computes_other(call: ToolCall, run: RunSnapshot, situation: Situation) -> bool:
     """Whether the call has numbers, but none of those that the request has, nor one of its conversation or a fact."""
-    written = [word for word in words_of(_content(call)) if word.isdigit()]
-    asked = any(map(str.isdigit, run.text))
-    return asked and bool(written) and _said(run, situation).isdisjoint(written)
+    written = numbers_in(_content(call))
+    facts = " ".join(display_json(value) for _, value in situation.facts)
+    asked = bool(numbers_in(run.text))
+    return asked and bool(written) and written.isdisjoint(numbers_in(f"{run.text} {run.context} {facts}"))
 
 
 def is_unsaid(call: ToolCall, spec: ToolSpec, run: RunSnapshot, situation: Situation) -> bool:

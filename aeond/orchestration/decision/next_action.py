@@ -145,11 +145,13 @@ class NextAction:
         failed = [step.step.tool_call for step in steps if step.state is StepState.FAILED]
         if read is None or any(map(self.offers.selects, failed)):
             return None
-        for name in read.arguments.values():
-            call = offer.selecting(name) if isinstance(name, str) else None
-            if call is not None and call.tool != read.tool and (spec := offer.tool(call.tool)) is not None:
-                return await self.composer.complete(call, spec, snapshot, situation, (), grant)
-        return None
+        call = offer.selecting(read)
+        spec = offer.tool(call.tool) if call else None
+        return (
+            await self.composer.complete(call, spec, snapshot, situation, (), grant)
+            if call and spec
+            else None
+        )
 
     async def _complete(
         self, call: ToolCall, offer: Offer, snapshot: RunSnapshot, situation: Situation, grant: Grant

@@ -23,8 +23,8 @@ _MEASURED: Final = re.compile(r"[€$£]?(\d[\d.,]*)([^\W\d_]{1,5}|[€$£%°])?
 _AROUND: Final = ",;:()|"
 _DATE: Final = re.compile(r"\d{4}-\d\d-\d\d|\d{1,2}\.\d{1,2}\.(?:\d{2,4})?|\d{1,2}/\d{1,2}(?:/\d{2,4})?")
 _TIME: Final = re.compile(r"\d{1,2}[:h]\d\d(?::\d\d)?")
-_VALUE: Final = "#"
-_TEXT: Final = "~"
+_VALUE: Final = "\0value"  # in no line
+_TEXT: Final = "\0text"
 
 
 @frozen
@@ -74,7 +74,7 @@ def _parts(line: str) -> Sequence[str]:
 
 
 def _split(word: str) -> Iterator[str]:
-    measured = _MEASURED.fullmatch(word.rstrip("."))
+    measured = None if _DATE.fullmatch(word) else _MEASURED.fullmatch(word.rstrip("."))
     yield from (part for part in measured.groups() if part) if measured else (word,)
 
 

@@ -7,6 +7,7 @@ by what it does not select, so that a total falls apart. ADR 0132 has the measur
 import re
 from collections import defaultdict
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Final
 
 from aeond.capabilities.tools.calculator.numerals import NUMERAL, plain_numeral
@@ -15,6 +16,7 @@ from aeond.capabilities.tools.tables.cells import column_cells
 from aeond.capabilities.tools.tables.reading import Table
 from aeond.capabilities.tools.tables.statement_pattern import (
     MAX_PATTERN_CHARS,
+    MAX_PATTERN_ROWS,
     MAX_VALUES,
     NUMBER,
     UNFIT,
@@ -29,16 +31,18 @@ from aeond.domain.names import words_to_match
 
 ANY_SELECT: Final = "^SELECT .*$"
 _DATE_OR_TIME: Final = re.compile(r"\d{1,4}([-./:]\d{1,4})+\.?|\d{4}-\d\d-\d\d[ T]\d\d:\d\d.*")
-_DATED: Final = "'[0-9%][0-9:.% -]*'"
+_DATED: Final = "'[0-9%][0-9:./%T -]*'"
 _COMPARES: Final = "(=|!=|<|>|<=|>=)"
 _ALIAS: Final = "(total|month|year|day|[a-z]+(_[a-z]+)+)"  # none that is reserved
+_YEAR: Final = re.compile(r"(?:19|20)\d\d")
 _MAX_NUMBERS: Final = 10
 _FEW: Final = 2  # values of a column such as "paid": which is meant is seldom said
 
 
 def select_pattern(table: Table, path: str, request: str) -> str:
     """The pattern of a SELECT over the table: conditions have numbers of the request, dates, and texts that the request names, or of which a column
-    has few; those that share a word with others of their column are found by it. ANY_SELECT where the pattern would be too long."""
+    has few; those that share a word with others of their column are found by it. ANY_SELECT where the pattern would be too long, and for a table
+    of more than MAX_PATTERN_ROWS."""
     columns = columns_of(table)
     name = escaped(table_name(path))
     names = "|".join(escaped(column.name) for column in columns)
@@ -57,7 +61,8 @@ def select_pattern(table: Table, path: str, request: str) -> str:
     single = f"{listed} FROM {name}{where}{order}"
     grouped = f"{group} FROM {name}{where} GROUP BY ({names}|{_ALIAS})(, ({names}))?{order}"
     pattern = f"^SELECT ({single}|{grouped})$"
-    return pattern if columns and len(pattern) <= MAX_PATTERN_CHARS else ANY_SELECT
+    is_whole = bool(columns) and len(table.rows) <= MAX_PATTERN_ROWS
+    return pattern if is_whole and len(pattern) <= MAX_PATTERN_CHARS else ANY_SELECT
 
 
 def _said(column: Column, request: str) -> Sequence[str]:
@@ -65,13 +70,13 @@ def _said(column: Column, request: str) -> Sequence[str]:
     name = escaped(column.name)
     empty = [f"{name} IS (NOT )?NULL"] if "" in column.texts else []
     if column.is_number:
-        numbers = [escaped(one) for one in _numbers_of(request) if _divides(one, column)][:_MAX_NUMBERS]
+        numbers = [escaped(one) for one in _numbers_of(request) if _may_divide(one, column)][:_MAX_NUMBERS]
         return [*([f"{name} {_COMPARES} {one_of(numbers)}"] if numbers else []), *empty]
     if _is_dated(column):
         compared = f"{name} ({_COMPARES[1:-1]}|LIKE) {_DATED}"
         return [compared, f"{name} BETWEEN {_DATED} AND {_DATED}", *empty]
     whole, words = _meant(column, request)
-    shared = one_of([f"'%{escaped(word)}%'" for word in words])
+    shared = one_of([escaped(as_literal(f"%{word}%")) for word in words])
     conditions = [f"{name} LIKE {shared}"] if words else []
     if whole:
         literal = one_of([escaped(as_literal(text)) for text in whole])
@@ -86,6 +91,7 @@ def _unsaid(column: Column, numbers: Sequence[str], table: str) -> Sequence[str]
         return []
     others = [one for one in numbers if one != name]
     compared = [f"{name} (<|>|<=|>=) {one_of(others)}"] if others and column.is_number else []
+    compared += [f"{name} = 0"] if "0" in column.texts else []
     return [*compared, f"{name} = [(]SELECT (MIN|MAX)[(]{name}[)] FROM {table}[)]"]  # noqa: S608  # a pattern
 
 
@@ -96,16 +102,18 @@ def _is_dated(column: Column) -> bool:
 
 
 def _numbers_of(request: str) -> Sequence[str]:
-    return [*dict.fromkeys(map(plain_numeral, NUMERAL.findall(request)))]
+    numbers: dict[str, None] = {}
+    for numeral in NUMERAL.findall(request):
+        with suppress(ValueError):  # as 3.10.2026
+            numbers[plain_numeral(numeral)] = None
+    return [*numbers]
 
 
-def _divides(numeral: str, column: Column) -> bool:
-    """Whether the number lies between those of the column, so that it is no year or another number that says nothing of them."""
+def _may_divide(numeral: str, column: Column) -> bool:
+    """Whether the number may be compared with those of the column: a year only where it lies between them."""
     cells = [cell for cell in column_cells(column.texts) if isinstance(cell, float)]
-    try:
-        return bool(cells) and min(cells) <= float(numeral) <= max(cells)
-    except ValueError:  # as 1.2.3
-        return False
+    is_year = _YEAR.fullmatch(numeral) is not None
+    return bool(cells) and (not is_year or min(cells) <= float(numeral) <= max(cells))
 
 
 def _meant(column: Column, request: str) -> tuple[Sequence[str], Sequence[str]]:
@@ -117,7 +125,7 @@ def _meant(column: Column, request: str) -> tuple[Sequence[str], Sequence[str]]:
         for word in dict.fromkeys(text.split()):
             if any(is_same(one, other) or one == other for one in words_to_match(word) for other in said):
                 sharing[word.strip(".,;:()")].append(text)
-    words = [word for word, found in sharing.items() if len(found) > 1]
+    words = [word for word, found in sharing.items() if len(found) > 1 and not {*"%_"} & {*word}]
     whole = dict.fromkeys(text for found in sharing.values() if len(found) == 1 for text in found)
     if len(texts) <= _FEW and 2 * len(texts) <= len(column.texts):
         whole |= dict.fromkeys(texts)

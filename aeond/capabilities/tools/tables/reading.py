@@ -16,15 +16,18 @@ from typing import Final
 
 from aeond.capabilities.tools.calculator.numerals import NUMERAL, first_number
 from aeond.capabilities.tools.tables.alike_lines import alike_lines
-from aeond.capabilities.tools.tables.records import Record, records_in
+from aeond.capabilities.tools.tables.records import PARSERS, Record, records_in
+from aeond.domain.values import storable
 from aeond.errors import ToolError
 from aeond.frozen import frozen
 
 MAX_ROWS: Final = 100_000
 MAX_COLUMNS: Final = 200
+_MAX_ALIKE: Final = 5_000  # lines whose forms are compared: a tenth of a second
 MAX_SHOWN_COLUMNS: Final = 30
 _DELIMITERS: Final = (",", ";", "\t", "|")
 _YEAR: Final = re.compile(r"19\d\d|20\d\d|2100", re.ASCII)
+_MIN_ROWS: Final = 3  # of a text that is a table by its separators
 _MIN_DRAWN: Final = 4  # lines: a header, a ruler, and two rows
 _LIST_NUMBER: Final = re.compile(r"^\s*\d+[.)]\s+")
 
@@ -45,11 +48,13 @@ def read_table(text: str) -> Table:
     return _objects(text) or _delimited(text, delimiter_of(lines)) or _plain(lines)
 
 
-def table_within(text: str) -> Table:
-    """The table in a text that may hold more than that. Raises as `read_table`."""
+def table_within(text: str, ending: str) -> Table:
+    """The table in the text of a file with this ending that may hold more than that. Raises as `read_table`."""
     text, lines = _lines_of(text)
-    data = records_in(text)
-    found = _of_records(*data) if data else _drawn(lines) or _alike(lines)
+    if ending in PARSERS:
+        found = _objects(text) or _of_records(*records_in(text, ending))
+    else:
+        found = _objects(text) or _drawn(lines) or _delimited(text, _delimiter_in(lines)) or _alike(lines)
     return found or _plain(lines)
 
 
@@ -77,6 +82,12 @@ def delimiter_of(lines: Sequence[str]) -> str:
     return ""
 
 
+def _delimiter_in(lines: Sequence[str]) -> str:
+    """What separates the cells of lines in a text; "" where it only divides sentences."""
+    delimiter = delimiter_of(lines)
+    return "" if len(lines) < _MIN_ROWS or any(f"{delimiter} " in line for line in lines) else delimiter
+
+
 def _objects(text: str) -> Table | None:
     """A JSON list of objects."""
     if not text.lstrip().startswith("["):
@@ -102,7 +113,7 @@ def _below_names(records: Sequence[Record]) -> Table:
 def _cell(value: object) -> str:
     if value is None:
         return ""
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+    return storable(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str))
 
 
 def _drawn(lines: Sequence[str]) -> Table | None:
@@ -115,7 +126,7 @@ def _drawn(lines: Sequence[str]) -> Table | None:
 
 
 def _alike(lines: Sequence[str]) -> Table | None:
-    found = alike_lines(lines)
+    found = alike_lines(lines) if len(lines) <= _MAX_ALIKE else None
     return Table(found.columns, found.rows, around="\n".join(found.others)) if found is not None else None
 
 

@@ -7,26 +7,34 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final
 
 NAME: Final = "name"  # the column of what records stand below, if they have none of that name
+MAX_SETTINGS_CHARS: Final = 64 << 10
+MAX_LINE_CHARS: Final = 1_000
 _MIN_RECORDS: Final = 2
 _MAX_DEPTH: Final = 3
 
 Record = Mapping[str, object]
 
 
-def records_in(text: str) -> tuple[Sequence[Record], str] | None:
-    """The longest series of records in the text of a data file, none if it has none, with the single values that stand above all; None for
-    another text."""
-    for parse in _PARSERS:
-        try:
-            found = parse(text)
-        except (ValueError, configparser.Error, RecursionError):
-            continue
-        longest = max(_series(found, _MAX_DEPTH), key=len, default=())
-        above = found.items() if isinstance(found, Mapping) else ()
-        return longest, "\n".join(
-            f"{name}: {value}" for name, value in above if isinstance(value, str | int | float)
-        )
-    return None
+def records_in(text: str, ending: str) -> tuple[Sequence[Record], str]:
+    """The longest series of records in the text of a file with this ending, with the single values that stand above all; no records if the file
+    has none or cannot be read. Of TOML and INI files only those of MAX_SETTINGS_CHARS with lines of MAX_LINE_CHARS are read: some take
+    time by the square of their length."""
+    parse: Callable[[str], object] = PARSERS.get(ending, json.loads)
+    if parse is not json.loads and not _is_small(text):
+        return (), ""
+    try:
+        found = parse(text)
+    except (ValueError, configparser.Error, RecursionError):
+        return (), ""
+    longest = max(_series(found, _MAX_DEPTH), key=len, default=())
+    above = found.items() if isinstance(found, Mapping) else ()
+    return longest, "\n".join(
+        f"{name}: {value}" for name, value in above if not isinstance(value, Mapping | list)
+    )
+
+
+def _is_small(text: str) -> bool:
+    return len(text) <= MAX_SETTINGS_CHARS and max(map(len, text.splitlines()), default=0) <= MAX_LINE_CHARS
 
 
 def _sections(text: str) -> object:
@@ -36,7 +44,14 @@ def _sections(text: str) -> object:
     return {name: dict(parser.items(name)) for name in parser.sections()}
 
 
-_PARSERS: Final[Sequence[Callable[[str], object]]] = (json.loads, tomllib.loads, _sections)
+PARSERS: Final[Mapping[str, Callable[[str], object]]] = {
+    ".json": json.loads,
+    ".toml": tomllib.loads,
+    ".ini": _sections,
+    ".cfg": _sections,
+    ".conf": _sections,
+}
+"""How data files are read, by the endings of their names."""
 
 
 def _series(value: object, depth: int) -> Iterator[Sequence[Record]]:

@@ -20,7 +20,7 @@ from aeond.schemas.parts import closed_object
 
 MAX_STATEMENTS: Final = 3
 MAX_VALUES: Final = 60  # of a column
-_MAX_PATTERN_ROWS: Final = 2_000
+MAX_PATTERN_ROWS: Final = 2_000
 MAX_PATTERN_CHARS: Final = 6_000  # engines take seconds for the grammar of a longer one
 _SPECIAL: Final = re.compile(r"[\^$.|?*+()\[\]{}]")
 # A JSON string has to escape these, which a pattern cannot say.
@@ -90,7 +90,7 @@ def statements_schema(table: Table, path: str, request: str) -> JsonObject:
 
 def columns_of(table: Table) -> Sequence[Column]:
     """The columns that a pattern names."""
-    rows = table.rows[:_MAX_PATTERN_ROWS]
+    rows = table.rows[:MAX_PATTERN_ROWS]
     texts = [*zip(*rows, strict=True)] or [()] * len(table.columns)
     named = zip(column_names(table.columns), texts, strict=True)
     return [Column(name, column, _are_numbers(column)) for name, column in named][:MAX_SHOWN_COLUMNS]

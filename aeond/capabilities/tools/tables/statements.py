@@ -28,8 +28,10 @@ _CHANGING: Final = (apsw.SQLITE_UPDATE, apsw.SQLITE_INSERT, apsw.SQLITE_DELETE)
 _ROW_NAMES: Final = ("rowid", "oid", "_rowid_")
 _EXACT: Final = 10**15  # a whole number below is shown with all its digits
 _DECIMALS: Final = 4
+_MANY: Final = 8  # decimals that only a division makes
 _DIGITS: Final = 12  # significant ones: the sum of 0.1 and 0.2 is shown as 0.3
 _NO_WORD: Final = re.compile(r"\W+")
+_QUOTED: Final = re.compile(r"""'(?:[^']|'')*'|"(?:[^"]|"")*"|`[^`]*`|\[[^\]]*\]""")
 _LITERAL: Final = re.compile(r"'(?:[^']|'')*'")
 _PLAIN_NAME: Final = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 _NO_NAME: Final = "column"  # of one whose name has neither letter nor digit
@@ -49,6 +51,7 @@ class Found:
 def table_name(path: str) -> str:
     """The name of the table in statements: that of its file without the ending."""
     name = re.sub(r"\W", "_", PurePosixPath(path).stem, flags=re.ASCII)
+    name = f"{name}_" if name.casefold() in _reserved() else name
     return name if _PLAIN_NAME.fullmatch(name) else f"t{name}"
 
 
@@ -60,8 +63,7 @@ def select(tables: Mapping[str, Table], statement: str, stopped: Callable[[], bo
     MAX_MEMORY_BYTES. Of a result beyond MAX_RESULT_BYTES the rest is left out as that beyond MAX_ROWS_READ is.
     """
     columns = {name: column_names(table.columns) for name, table in tables.items()}
-    for table in tables.values():
-        statement = _with_plain_names(statement, table.columns)
+    statement = _with_plain_names(statement, *(table.columns for table in tables.values()))
     with closing(apsw.Connection(":memory:")) as database:
         for name, table in tables.items():
             _fill(database, table, name, columns[name])
@@ -111,12 +113,25 @@ class _Sum:
 
     def step(self, *values: object) -> None:
         self._rows += 1
-        for value in values:
-            number = first_number(value) if isinstance(value, str) else value
-            self._total += float(number) if isinstance(number, int | float | Fraction) else 0.0
+        self._total += sum(map(_number, values))
+
+    def inverse(self, *values: object) -> None:
+        self._rows -= 1
+        self._total -= sum(map(_number, values))
+
+    def value(self) -> float | None:
+        return self._total if self._rows else None
 
     def final(self) -> float | None:
-        return self._total if self._rows else None
+        return self.value()
+
+
+def _number(value: object) -> float:
+    number = first_number(value) if isinstance(value, str) else value
+    try:
+        return float(number) if isinstance(number, int | float | Fraction) else 0.0
+    except OverflowError:
+        return 0.0
 
 
 def _confine(
@@ -129,7 +144,7 @@ def _confine(
         is_large = apsw.memory_used() - before > MAX_MEMORY_BYTES
         return stopped() or is_large or next(left, None) is None
 
-    database.create_aggregate_function("sum", _Sum, 1)
+    database.create_window_function("sum", _Sum, 1)
     database.limit(apsw.SQLITE_LIMIT_LENGTH, MAX_VALUE_BYTES)
     database.set_authorizer(authorizer)
     database.set_progress_handler(is_beyond, _STEPS)
@@ -164,7 +179,7 @@ def _first_rows(cursor: apsw.Cursor, names: Sequence[str]) -> Found:
     for row in cursor:
         if len(rows) == MAX_ROWS_READ or size > MAX_RESULT_BYTES:
             return Found(tuple(names), tuple(rows), more=True)
-        rows.append(tuple(map(shown_cell, row)))
+        rows.append(tuple(map(_shown_result, row)))
         size += sum(map(len, rows[-1]))
     return Found(tuple(names), tuple(rows))
 
@@ -184,13 +199,20 @@ def column_names(columns: Sequence[str]) -> list[str]:
     return list(names)
 
 
-def _with_plain_names(statement: str, columns: Sequence[str]) -> str:
-    """The statement with the names of the columns for what they are called in the file, wherever that is quoted."""
-    for column, name in zip(columns, column_names(columns), strict=True):
-        if column != name:
-            for quoted in (_quoted(column), f"`{column}`", f"[{column}]"):
-                statement = statement.replace(quoted, name)
-    return statement
+def _with_plain_names(statement: str, *columns: Sequence[str]) -> str:
+    """The statement with the names of the columns for what they are called in their file, wherever that is quoted and means one column."""
+    names: dict[str, str] = {}
+    for table in columns:
+        names |= dict(zip(table, column_names(table), strict=True))
+    taken = [name for table in columns for name in column_names(table)]
+
+    def plain(found: re.Match[str]) -> str:
+        quoted = found.group()
+        name = quoted[1:-1].replace('""', '"') if quoted[0] != "'" else ""
+        is_one = name in names and taken.count(names[name]) == 1
+        return f" {names[name]} " if is_one and names[name] != name else quoted
+
+    return _QUOTED.sub(plain, statement)
 
 
 def without_texts(statement: str) -> str:
@@ -243,27 +265,35 @@ def _refused(
     )
 
 
+def _shown_result(cell: Cell | bytes) -> str:
+    """The cell of a result as text: what was computed has no more decimals than people read."""
+    shown = shown_cell(cell)
+    decimals = shown.partition(".")[2]
+    if not isinstance(cell, float) or len(decimals) <= _MANY or not decimals.isdigit():
+        return shown
+    return f"{cell:.{_DECIMALS}f}".rstrip("0") if abs(cell) >= 1 else f"{cell:.{_DECIMALS}g}"
+
+
 @cache
 def _reserved() -> frozenset[str]:
-    """The words, in small letters, that name a column in quotes alone, such as "from" and "in"."""
+    """The words, in small letters, that name a column or table in quotes alone, such as "from" and "in"."""
     with closing(apsw.Connection(":memory:")) as database:
 
         def is_refused(word: str) -> bool:
             try:
-                database.execute(f'SELECT {word} FROM (SELECT 1 AS "{word}")')  # noqa: S608  # a word of SQLite's own
+                found = database.execute(f'SELECT {word} FROM (SELECT 1 AS "{word}")')  # noqa: S608  # a word of SQLite's own
             except apsw.SQLError:
                 return True
-            return False
+            return found.fetchall() != [(1,)]
 
         return frozenset(word.casefold() for word in apsw.keywords if is_refused(word))
 
 
 def shown_cell(cell: Cell | bytes) -> str:
-    """The cell as text, without decimals that only rounding has made, and with no more than people read."""
+    """The cell as text, without decimals that only rounding has made."""
     if cell is None:
         return ""
     if isinstance(cell, float):
-        cell = round(cell, _DECIMALS) if abs(cell) >= 1 else cell
         whole = cell.is_integer() and abs(cell) < _EXACT
         return f"{cell:.0f}" if whole else f"{cell:.{_DIGITS}g}"
     return str(cell) if not isinstance(cell, bytes) else cell.hex()

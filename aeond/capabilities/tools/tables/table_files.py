@@ -42,7 +42,7 @@ class TableFiles:
     def table(self, path: str, workspace: str) -> Table:
         """The table in an existing file. Raises ToolError (TABLE_TOO_LARGE, TABLE_EMPTY, NOT_TEXT)."""
         text = self._text(path, workspace)
-        return read_table(text) if _suffix(path) in _TABLES else table_within(text)
+        return read_table(text) if _suffix(path) in _TABLES else table_within(text, _suffix(path))
 
     def others(self, text: str, path: str, workspace: str) -> Sequence[str]:
         """The files besides this one whose tables have a word of the text for a name, at most MAX_OTHERS. Of several with the same name the

@@ -25,6 +25,11 @@ from aeond.capabilities.tools.tables.alike_lines import AlikeLines, alike_lines
             ("name", "x", "number"),
             ("nails", "2", "1.15"),
         ),
+        (
+            ["2.3. Lena 30", "12.10. Omar 20", "1.12. Till 9"],
+            ("date", "name", "number"),
+            ("2.3.", "Lena", "30"),
+        ),
         (["540g rice", "30 g salt", "1 onion"], ("number", "name"), ("540", "g rice")),
         (["tea: €3", "milk: €1.20", "salt: €0.90", "3 things"], ("name", "number"), ("tea", "3")),
     ],
@@ -61,6 +66,7 @@ def test_other_lines_stand_beside_the_table() -> None:
         ["one 1", "two 2"],
         ["Ida, built 1988", "length 6.4 m", "red sails", "see engine.log", "mast 9 m, of wood"],
         ["12", "13", "14"],
+        ["# Rules", "# Boats", "# Keys are with Omar"],
     ],
 )
 def test_other_texts_are_no_table(lines: list[str]) -> None:

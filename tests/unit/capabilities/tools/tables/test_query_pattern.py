@@ -4,6 +4,7 @@ import pytest
 
 from aeond.capabilities.tools.tables.query_pattern import ANY_SELECT, select_pattern
 from aeond.capabilities.tools.tables.reading import Table, read_table
+from aeond.capabilities.tools.tables.statement_pattern import MAX_PATTERN_ROWS
 
 TOURS = read_table(
     "date,guide,boat,guests,euros,paid\n"
@@ -51,6 +52,9 @@ def test_sums_groups_and_extremes_can_be_written(query: str) -> None:
         ("SELECT euros FROM tours WHERE boat = 'Skua'", "what do they all come to", False),
         ("SELECT guide FROM tours WHERE guests >= 3", "tours for 3 and more", True),
         ("SELECT guide FROM tours WHERE guests >= 4", "tours for 3 and more", False),
+        ("SELECT guide FROM tours WHERE euros > 500", "who paid more than 500?", True),
+        ("SELECT guide FROM tours WHERE date = '2026-05-02'", "who went on 2.5.2026?", True),
+        ("SELECT guide FROM tours WHERE euros = 0", "which were free?", False),
         ("SELECT guide FROM tours WHERE euros > 2026", "all tours of 2026", False),
         ("SELECT guide FROM tours WHERE euros > euros", "all tours", False),
     ],
@@ -75,7 +79,26 @@ def test_other_queries_cannot_be_written(query: str) -> None:
     assert not admits(query, "what do the tours come to?")
 
 
+def test_dates_are_written_as_in_the_table() -> None:
+    """Dates with slashes and times behind a T can be compared."""
+    for date in ("03/14/2026", "2026-03-02T10:00"):
+        table = Table(("since", "fee"), ((date, "0"), (date, "4")))
+        assert admits(f"SELECT fee FROM tours WHERE since = '{date}'", "", table)
+        assert admits("SELECT since FROM tours WHERE fee = 0", "", table)
+
+
+def test_words_that_texts_share_are_quoted() -> None:
+    """A word with an apostrophe is doubled, and one with a sign of a pattern is left out."""
+    table = Table(
+        ("of", "fee"), (("Car O'Hara", "1"), ("Boat O'Hara", "2"), ("Bike of_all", "3"), ("Raft of_all", "3"))
+    )
+    assert admits("SELECT fee FROM tours WHERE of LIKE '%O''Hara%'", "what does O'Hara pay", table)
+    assert not admits("SELECT fee FROM tours WHERE of LIKE '%of_all%'", "of_all", table)
+
+
 def test_a_wide_table_may_be_asked_anything() -> None:
-    """Where the pattern would be too long, any SELECT fits."""
+    """Where the pattern would be too long, or not all rows were seen for it, any SELECT fits."""
     wide = Table(tuple(f"a_rather_long_name_{number}" for number in range(30)), (("1",) * 30,))
     assert select_pattern(wide, "wide.csv", "") == ANY_SELECT
+    long = Table(("n",), tuple((str(number),) for number in range(MAX_PATTERN_ROWS + 1)))
+    assert select_pattern(long, "long.csv", "") == ANY_SELECT

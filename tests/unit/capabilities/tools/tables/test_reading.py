@@ -1,6 +1,8 @@
+from dataclasses import replace
+
 import pytest
 
-from aeond.capabilities.tools.tables.reading import Table, read_table
+from aeond.capabilities.tools.tables.reading import Table, read_table, table_within
 from aeond.errors import ToolError
 
 ITEMS = Table(("item", "price"), (("lamp", "30"), ("desk", "120")))
@@ -102,3 +104,38 @@ def test_what_is_no_table_is_read_as_lines(text: str) -> None:
     """Text that looks like a table and cannot be read as one has a single column."""
     table = read_table(text)
     assert len(table.rows) == len(text.splitlines())
+
+
+@pytest.mark.parametrize(
+    ("ending", "text", "table"),
+    [
+        (
+            ".md",
+            "# Prices\n\n| item | price |\n| --- | --- |\n| lamp | 30 |\n| desk | 120 |\n\nNo cards.\n",
+            "# Prices\nNo cards.",
+        ),
+        (".txt", "item,price\nlamp,30\ndesk,120\n", ""),
+        (".md", "item | price\nlamp | 30\ndesk | 120\n", None),
+        (
+            ".json",
+            '{"shop": "Lund", "items": [{"item": "lamp", "price": 30}, {"item": "desk", "price": 120}]}',
+            "shop: Lund",
+        ),
+        (".toml", '[[items]]\nitem = "lamp"\nprice = 30\n[[items]]\nitem = "desk"\nprice = 120\n', ""),
+        (".txt", "Ida, built 1988\nlength, 6.4 m\nsails, red\n", None),
+        (".ini", "[shop]\nname = Lund\nopen = 8\nclose = 18\n", None),
+    ],
+)
+def test_tables_are_found_in_other_files(ending: str, text: str, table: str | None) -> None:
+    """A drawn table, one by its separators, and records are tables with what stands around them; sentences and settings are none."""
+    found = table_within(text, ending)
+    assert found == (ITEMS if table is None else replace(ITEMS, around=table)) or (
+        table is None and found.plain
+    )
+
+
+def test_lines_of_one_form_are_a_table_in_a_text() -> None:
+    """A text of alike lines is a table, and in a data file they are none."""
+    text = "Mon 6.2 km\nWed 8 km\nSat 14 km\n"
+    assert table_within(text, ".txt").columns == ("name", "km")
+    assert table_within(text, ".toml").plain

@@ -69,7 +69,7 @@ class Decider:
     """The Router, and the Evaluator of DIRECT runs.
 
     `models` returns the form of decisions that suits the model that is loaded. `findings` holds, by run, what was found out in runs that
-    go on. A decision that cannot be read, like any other failure, leaves the first decision to a plan, and ends a run that has results
+    go on, and `questions` what is asked besides a change. A decision that cannot be read, like any other failure, leaves the first decision to a plan, and ends a run that has results
     with the last of them. A call that was made already is put back to the model once, without its tool; then only the answer is left.
     """
 
@@ -82,6 +82,7 @@ class Decider:
     findings: LastRuns[str, str] = field(default_factory=LastRuns)
     fitting: FittingTools = field(default_factory=FittingTools)
     compute: Computes = computes_nothing
+    questions: LastRuns[str, str] = field(default_factory=LastRuns)
 
     @property
     def _redirection(self) -> Redirection:
@@ -227,7 +228,13 @@ class Decider:
         if not is_unrestricted(snapshot) or not self._redirection.can_ask(grant):
             return ""
         after = AfterChange(
-            self.llm, self.offers, self.subjects, self._results, self.findings, self._action.selected
+            self.llm,
+            self.offers,
+            self.subjects,
+            self._results,
+            self.findings,
+            self._action.selected,
+            self.questions,
         )
         return await after.answer(snapshot, situation, offer, grant)
 

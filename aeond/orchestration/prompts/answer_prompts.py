@@ -176,6 +176,28 @@ _NOT_FOUND: Final = (
         "There is no file fees.md, and I did not find it in club/rules.md.",
     ),
 )
+_QUESTION_RULES: Final = """\
+A person asked for a change, which is made, and also wants to know something. Write only the question that is left, in the language of the \
+person, with the names and times that it needs. What was to be changed does not belong to it."""
+_QUESTIONS: Final = (
+    ("Lena has paid, note that and tell me who still owes something", "Who still owes something?"),
+    ("efface la ligne sur le bruit et dis-moi combien de règles il reste", "Combien de règles reste-t-il ?"),
+    (
+        "add 14 metres of rope, 30 euros, to costs.json. how much is that for rope in all?",
+        "How much is the rope in all?",
+    ),
+    ("setz die Gebühr von Till auf 95 und sag mir, wie hoch sie war", "Wie hoch war die Gebühr von Till?"),
+    ("usuń Tilla z listy i powiedz, ilu nas zostało", "Ilu nas zostało?"),
+    ("copia boat.txt a ida.txt y dime cuánto mide el barco", "¿Cuánto mide el barco?"),
+    (
+        "the mast is 9 m now, put that in boat.txt, and by how much is it longer?",
+        "By how much is the mast longer than before?",
+    ),
+    (
+        "trag für den 3. Mai 4 Stunden ein. wie lang lief der Motor seit April insgesamt?",
+        "Wie lang lief der Motor seit April insgesamt?",
+    ),
+)
 _REPLY_RULES: Final = """\
 You are aeond, the assistant on a person's computer. Answer briefly, in the language of the request. In this reply you can \
 only talk: nothing can be looked up, kept or changed."""
@@ -218,6 +240,11 @@ def text_messages(
     """The request below what was looked up for it, as in `results_messages`. Asks for the text of the new file that it names."""
     shots = ((f"{shown}\n\n{request_line(said)}", text) for shown, said, text in _TEXTS)
     return conversation(_TEXT_RULES, shots, _below_results(run, situation, results))
+
+
+def question_messages(request: str) -> tuple[Message, ...]:
+    """Asks for the question that a request leaves once its change is made."""
+    return conversation(_QUESTION_RULES, _QUESTIONS, request)
 
 
 def search_messages(request: str) -> tuple[Message, ...]:

@@ -13,6 +13,7 @@ from typing import Final
 from aeond.frozen import frozen
 
 MIN_ROWS: Final = 3
+_MORE: Final = "more"  # the column of what single lines have behind the others
 MAX_PARTS: Final = 24  # of a line
 _MIN_COLUMNS: Final = 2
 _LEAST_SHARE: Final = 0.5  # of all lines
@@ -38,10 +39,10 @@ class AlikeLines:
 
 @frozen
 class _Line:
-    """The form of a line, as a word for each of its parts, and the texts of those that are cells."""
+    """The form of a line, as a word for each of its parts."""
 
     form: tuple[str, ...]
-    cells: tuple[str, ...]
+    parts: tuple[str, ...]
 
 
 def alike_lines(lines: Sequence[str]) -> AlikeLines | None:
@@ -56,21 +57,29 @@ def alike_lines(lines: Sequence[str]) -> AlikeLines | None:
     cells = [part for part in usual if part in (_VALUE, _TEXT)]
     if number < max(MIN_ROWS, _LEAST_SHARE * len(lines)) or _VALUE not in usual or len(cells) < _MIN_COLUMNS:
         return None
-    are_rows = [_begins(one, usual) for one in formed]
-    rows = tuple(one.cells[: len(cells)] for one, is_row in zip(formed, are_rows, strict=True) if is_row)
-    others = tuple(line for line, is_row in zip(lines, are_rows, strict=True) if not is_row)
-    return AlikeLines(tuple(_names(usual, rows)), rows, others)
+    rows = [_row(line, usual) for line in formed if _begins(line, usual)]
+    names = [*_names(usual, rows), _MORE]
+    if not any(row[-1] for row in rows):
+        names, rows = names[:-1], [row[:-1] for row in rows]
+    others = tuple(line for line, one in zip(lines, formed, strict=True) if not _begins(one, usual))
+    return AlikeLines(tuple(names), tuple(rows), others)
 
 
 def _begins(line: _Line, form: Sequence[str]) -> bool:
     return line.form[: len(form)] == form
 
 
+def _row(line: _Line, form: Sequence[str]) -> tuple[str, ...]:
+    """The cells of the line, and what it has behind the form."""
+    cells = (part for kind, part in zip(form, line.parts, strict=False) if kind in (_VALUE, _TEXT))
+    return *cells, " ".join(line.parts[len(form) :])
+
+
 def _parts(line: str) -> Sequence[str]:
-    """The words of the line, without its bullet, and numbers apart from their units."""
-    return [part for word in _BULLET.sub("", line).split() for part in _split(word.strip(_AROUND)) if part][
-        :MAX_PARTS
-    ]
+    """The words of the line, without its bullet, and numbers apart from their units; of a long line the rest is one part."""
+    words = _BULLET.sub("", line).split()
+    parts = [part for word in words for part in _split(word.strip(_AROUND)) if part]
+    return [*parts[:MAX_PARTS], " ".join(parts[MAX_PARTS:])] if len(parts) > MAX_PARTS else parts
 
 
 def _split(word: str) -> Iterator[str]:
@@ -89,13 +98,13 @@ def _formed(parts: Sequence[str], common: set[str]) -> _Line:
         return part.casefold() if part.casefold() in common else _TEXT
 
     form: list[str] = []
-    cells: list[str] = []
+    found: list[str] = []
     for one, alike in groupby(parts, kind):
         together = list(alike)
         pieces = [" ".join(together)] if one == _TEXT else together
         form += [one] * len(pieces)
-        cells += pieces if one in (_VALUE, _TEXT) else []
-    return _Line(tuple(form), tuple(cells))
+        found += pieces
+    return _Line(tuple(form), tuple(found))
 
 
 def _names(form: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:

@@ -122,7 +122,7 @@ def _view(
     tables: TableFiles, trusts: Trusts, path: str, workspace: str, request: str
 ) -> CompositionView | None:
     """The table and those of other files that the request names, for the conversation in which a small model writes the query; None for a
-    JSON file without one, and for a file that is not trusted, because its content would be read before the policy has decided
+    file without one, and for a file that is not trusted, because its content would be read before the policy has decided
     about the call."""
     meant = tables.meant(path, workspace)
     named = [

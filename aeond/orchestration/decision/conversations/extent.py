@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
+from aeond.domain.llm import LLMRequest
 from aeond.domain.plans.plan import StepState
 from aeond.domain.plans.steps import StepSnapshot
 from aeond.domain.runs.budgets import Grant
@@ -17,6 +18,7 @@ from aeond.domain.runs.run import RunSnapshot
 from aeond.domain.runs.situations import Situation
 from aeond.domain.tools import ToolCall
 from aeond.frozen import frozen
+from aeond.orchestration.budget.budgeted_llm import BudgetedLLM
 from aeond.orchestration.context.readable_outputs import report
 from aeond.orchestration.context.statements import question_and_rest
 from aeond.orchestration.decision.conversations.odds import odds_of
@@ -26,18 +28,20 @@ from aeond.orchestration.decision.interfaces import Offer
 from aeond.orchestration.decision.offers import Offers
 from aeond.orchestration.decision.results import executed, result_of
 from aeond.orchestration.last_runs import LastRuns
+from aeond.orchestration.prompts.answer_prompts import question_messages
 from aeond.orchestration.prompts.run_prompts import exchange_text
 from aeond.orchestration.prompts.subject_prompts import EXTENT, MEMORY, ONE
 from aeond.ports import LLMAdapter
 
 _MAX_REPORT_CHARS: Final = 800
+_MAX_QUESTION_TOKENS: Final = 80
 _ONE_FROM: Final = 0.3  # log-odds
 
 
 @frozen
 class AfterChange:
     """What follows the change that a small model was asked for; `findings` holds what was found out for it, by run, and `selected` returns the
-    call that selects what is asked for from the table that the run has just read."""
+    call that selects what is asked for from the table that the run has just read. `questions` holds what is asked besides, by run."""
 
     llm: LLMAdapter
     offers: Offers
@@ -45,6 +49,7 @@ class AfterChange:
     results: ResultsReply
     findings: LastRuns[str, str]
     selected: Callable[[RunSnapshot, Situation, Offer, Grant], Awaitable[ToolCall | None]]
+    questions: LastRuns[str, str]
 
     async def answer(
         self, run: RunSnapshot, situation: Situation, offer: Offer, grant: Grant
@@ -72,10 +77,20 @@ class AfterChange:
             return reported if not looks and await _is_for_one(self.llm, run, grant) else ""
         if not looks and (reading := _read_again(change, offer)):
             return reading
-        if looks and (selecting := await self.selected(run, situation, offer, grant)):
+        asking = await self._asking(run, grant)
+        if looks and (selecting := await self.selected(asking, situation, offer, grant)):
             return selecting
-        reply = await self.results.besides(run, situation, reported, looks, grant)
+        reply = await self.results.besides(asking, situation, reported, looks, grant)
         return "\n".join(filter(None, (reported, reply)))
+
+    async def _asking(self, run: RunSnapshot, grant: Grant) -> RunSnapshot:
+        """The run as one that asks nothing but what is left of its request after the change, for a call of the grant if that is not known yet and
+        another one is left: with the whole order in view a small model looks for what it has just written."""
+        if run.run_id not in self.questions and grant.left.llm_calls > 1:
+            request = LLMRequest(question_messages(run.text), max_tokens=_MAX_QUESTION_TOKENS, fixed=True)
+            self.questions[run.run_id] = (await BudgetedLLM(self.llm, grant).text(request)).strip()
+        question = self.questions.get(run.run_id, "")
+        return replace(run, resolved_text=question) if question else run
 
     def _changes(self, step: StepSnapshot) -> bool:
         return self.offers.changes(step.step.tool_call)

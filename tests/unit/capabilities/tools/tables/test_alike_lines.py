@@ -44,7 +44,7 @@ def test_lines_of_one_form_are_a_table(
 
 
 def test_other_lines_stand_beside_the_table() -> None:
-    """A title is no row, and what only one row says behind the others is left out of it."""
+    """A title is no row, and what only one row says behind the others has a column of its own."""
     lines = [
         "Week 31",
         "Mon 6.2 km 38 min",
@@ -53,8 +53,13 @@ def test_other_lines_stand_beside_the_table() -> None:
         "Sun 5 km 30 min",
     ]
     assert alike_lines(lines) == AlikeLines(
-        ("name", "km", "min"),
-        (("Mon", "6.2", "38"), ("Wed", "8", "51"), ("Sat", "14", "95"), ("Sun", "5", "30")),
+        ("name", "km", "min", "more"),
+        (
+            ("Mon", "6.2", "38", ""),
+            ("Wed", "8", "51", "with Omar"),
+            ("Sat", "14", "95", ""),
+            ("Sun", "5", "30", ""),
+        ),
         ("Week 31",),
     )
 

@@ -8,7 +8,7 @@ import pytest
 from aeond.capabilities.llm.adapters.scripted import Rule, ScriptedLLM
 from aeond.capabilities.tools.registry import Registry
 from aeond.domain.plans.steps import StepSnapshot
-from aeond.domain.tools import Effect, RecordedEffect, Recovery, ToolCall
+from aeond.domain.tools import Composition, CompositionView, Effect, RecordedEffect, Recovery, ToolCall
 from aeond.domain.values import JsonValue
 from aeond.orchestration.interfaces import Judgement
 from tests.support.deciders import EXACT, INTENT, IS_WANTED, Composing, WholeTool, decider_of, words
@@ -122,6 +122,42 @@ async def test_what_an_order_asks_for_besides_is_read_after_the_change() -> None
     assert found.evaluation.final_output == "added: rope\nTwo things."
     shown = str(llm.requests[-1].messages[-1].content)
     assert "changed for this request:\nadded: rope\n\ntodo.txt:\npaint\nrope" in shown
+
+
+SELECT = replace(
+    spec("select", {"path": TEXT, "query": TEXT}, ("path", "query"), Effect.READ),
+    candidates=("path",),
+    composition=Composition(("query",), "Write a query.", ()),
+)
+
+
+async def test_what_is_asked_besides_a_change_is_asked_alone() -> None:
+    """The question that an order leaves is put to the changed table, and answered from what was selected there."""
+    query = "SELECT COUNT(*) FROM todo"
+    rules = (
+        Rule(contains=IS_WANTED, text="both", likely=ASKS),
+        Rule(contains="Say in one word what a request", text="do", likely={"do": -0.1}),
+        Rule(contains="only the question that is left", text="How many are left?"),
+        Rule(contains="from what is shown above it", text="Two."),
+        Rule.model_validate({"contains": "Write a query.", "json": query}),
+    )
+    tools = Registry()
+    for one in (replace(LOOK, candidates=("path",)), CHANGE, SELECT):
+        tools.register(WholeTool(one))
+    view = CompositionView("CREATE TABLE todo (what TEXT);", {"type": "string"})
+    subject, llm = decider_of(rules, tools, invoker=Composing({}, values=("todo.txt",), view_of=view))
+    following = (await subject.evaluate(after_pass(1, CHANGED, READ), grant(20))).value
+    (action,) = following.actions
+    assert action.step is not None
+    assert action.step.tool_call == ToolCall("select", {"path": "todo.txt", "query": query})
+    assert "How many are left?" in str(llm.requests[-1].messages[-1].content)
+    selected = ran(calls("s3", "select", path="todo.txt", query=query), output="2")
+    found = (await subject.evaluate(after_pass(1, CHANGED, READ, selected), grant(20))).value
+    assert found.evaluation.final_output == "added: rope\nTwo."
+    shown = str(llm.requests[-1].messages[-1].content)
+    assert "How many are left?" in shown
+    assert "paint" not in shown
+    assert sum("only the question" in str(one.messages) for one in llm.requests) == 1
 
 
 DIGEST = "2f" * 16

@@ -178,13 +178,13 @@ _NOT_FOUND: Final = (
 )
 _QUESTION_RULES: Final = """\
 A person asked for a change, which is made, and also wants to know something. Write only the question that is left, in the language of the \
-person, with the names and times that it needs. What was to be changed does not belong to it."""
+person, with the names and times that it needs. The change does not belong to it."""
 _QUESTIONS: Final = (
     ("Lena has paid, note that and tell me who still owes something", "Who still owes something?"),
     ("efface la ligne sur le bruit et dis-moi combien de règles il reste", "Combien de règles reste-t-il ?"),
     (
-        "add 14 metres of rope, 30 euros, to costs.json. how much is that for rope in all?",
-        "How much is the rope in all?",
+        "put 14 metres of rope into costs.json, 30 euros. which rope was dearer, this one or March's?",
+        "Which rope was dearer, the new one or March's?",
     ),
     ("setz die Gebühr von Till auf 95 und sag mir, wie hoch sie war", "Wie hoch war die Gebühr von Till?"),
     ("usuń Tilla z listy i powiedz, ilu nas zostało", "Ilu nas zostało?"),

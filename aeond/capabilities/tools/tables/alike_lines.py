@@ -1,4 +1,4 @@
-"""Tables that nobody drew: lines of one form, as in logs, lists and diaries.
+"""Tables without separators: lines of one form, as in logs, lists and diaries.
 
 A line is a series of values with digits, words that most lines have, and other texts. Lines with the same series are rows: the values and the
 texts are their cells, and the common words beside them name the columns.

@@ -56,7 +56,7 @@ def select_pattern(table: Table, path: str, request: str) -> str:
     first = [*said, *(one for column in columns for one in _unsaid(column, numbers, name))]
     where = f"( WHERE {one_of(first)}{more})?" if first else ""
     order = f"( ORDER BY ({token}|{_ALIAS})( ?{token})*)?( LIMIT [0-9]+)?"
-    # Groups that are not told apart by what is selected first are not wanted.
+    # Rows of groups without the name of the group say little.
     group = f"({names}|substr[(]({names}), [0-9], [0-9][)] AS {_ALIAS})(, {listed})?"
     single = f"{listed} FROM {name}{where}{order}"
     grouped = f"{group} FROM {name}{where} GROUP BY ({names}|{_ALIAS})(, ({names}))?{order}"

@@ -266,7 +266,7 @@ def _refused(
 
 
 def _shown_result(cell: Cell | bytes) -> str:
-    """The cell of a result as text: what was computed has no more decimals than people read."""
+    """The cell of a result as text; a quotient has no more decimals than people read."""
     shown = shown_cell(cell)
     decimals = shown.partition(".")[2]
     if not isinstance(cell, float) or len(decimals) <= _MANY or not decimals.isdigit():

@@ -84,7 +84,7 @@ class AfterChange:
         return "\n".join(filter(None, (reported, reply)))
 
     async def _asking(self, run: RunSnapshot, grant: Grant) -> RunSnapshot:
-        """The run as one that asks nothing but what is left of its request after the change, for a call of the grant if that is not known yet and
+        """The run as one that only asks the question which its request leaves after the change, for a call of the grant if that is not known yet and
         another one is left: with the whole order in view a small model looks for what it has just written."""
         if run.run_id not in self.questions and grant.left.llm_calls > 1:
             request = LLMRequest(question_messages(run.text), max_tokens=_MAX_QUESTION_TOKENS, fixed=True)

@@ -49,7 +49,9 @@ _FIRST_AND_LAST: Final = (
     "SELECT name, since FROM members "
     "WHERE since = (SELECT MIN(since) FROM members) OR since = (SELECT MAX(since) FROM members)"
 )
-_BY_THE_METRE: Final = "SELECT what, shop, euros / metres AS euros_per_metre FROM boat_costs WHERE what = 'rope' ORDER BY euros_per_metre"
+_BY_THE_METRE: Final = (
+    "SELECT what, shop, euros / metres AS each FROM boat_costs WHERE what = 'rope' ORDER BY each"
+)
 _EXAMPLES: Final[tuple[tuple[str, str, JsonValue], ...]] = (
     (
         _MEMBERS,
@@ -73,7 +75,7 @@ _EXAMPLES: Final[tuple[tuple[str, str, JsonValue], ...]] = (
     (
         _MEMBERS,
         "ilu członków jest w klubie od 2015 roku",
-        "SELECT COUNT(*) AS members FROM members WHERE since >= '2015-01-01'",
+        "SELECT COUNT(*) AS number FROM members WHERE since >= '2015-01-01'",
     ),
 )
 

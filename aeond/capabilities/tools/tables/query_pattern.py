@@ -31,10 +31,16 @@ from aeond.domain.names import words_to_match
 
 ANY_SELECT: Final = "^SELECT .*$"
 _DATE_OR_TIME: Final = re.compile(r"\d{1,4}([-./:]\d{1,4})+\.?|\d{4}-\d\d-\d\d[ T]\d\d:\d\d.*")
+_DATE: Final = re.compile(r"\d{1,4}[-./]\d")
 _DATED: Final = "'[0-9%][0-9:./%T -]*'"
+_SUMS: Final = "(SUM|AVG|MIN|MAX|ROUND)"
+_PARTS: Final = "(COUNT|substr)"
+_FUNCTIONS: Final = "(SUM|AVG|MIN|MAX|ROUND|COUNT|substr)"
 _COMPARES: Final = "(=|!=|<|>|<=|>=)"
-_ALIAS: Final = "(total|month|year|day|[a-z]+(_[a-z]+)+)"  # none that is reserved
+# None that says more than the columns: a sum of weights that is called `total_deposits` is taken for one.
+_ALIAS: Final = "(total|average|number|difference|each|month|year|day)"
 _YEAR: Final = re.compile(r"(?:19|20)\d\d")
+_MAX_MORE: Final = 3  # conditions
 _MAX_NUMBERS: Final = 10
 _FEW: Final = 2  # values of a column such as "paid": which is meant is seldom said
 
@@ -47,20 +53,24 @@ def select_pattern(table: Table, path: str, request: str) -> str:
     name = escaped(table_name(path))
     names = "|".join(escaped(column.name) for column in columns)
     numbers = [escaped(column.name) for column in columns if column.is_number]
-    functions = "(SUM|AVG|MIN|MAX|COUNT|ROUND|substr)[(](DISTINCT )?"
-    token = f"({names}|{NUMBER}|{functions}|[()*,/+-]|AS {_ALIAS}|ASC|DESC)"
-    listed = f"{token}( ?{token})*"
-    said = [one for column in columns for one in _said(column, request)]
-    more = f"( (AND|OR) {one_of(said)}){{0,3}}" if said else ""
-    # What the request does not name stands alone: a small model goes on with whatever may follow.
-    first = [*said, *(one for column in columns for one in _unsaid(column, numbers, name))]
-    where = f"( WHERE {one_of(first)}{more})?" if first else ""
-    order = f"( ORDER BY ({token}|{_ALIAS})( ?{token})*)?( LIMIT [0-9]+)?"
+    token = f"({names}|{NUMBER}|{_FUNCTIONS}[(](DISTINCT )?|[()*,/+-]|AS {_ALIAS}|ASC|DESC)"
+    rest = f"( ?{token})*"
+    dated = [one for column in columns if _is_dated(column) for one in _said(column, request)]
+    named = [one for column in columns if not _is_dated(column) for one in _said(column, request)]
+    said = [*dated, *named]
+    more = f"( OR {one_of(dated)}){{0,2}}" if dated else ""
+    more += f"( (AND|OR) {one_of(named)}){{0,{min(len(named), _MAX_MORE)}}}" if named else ""
+    more += f"( AND {one_of(dated)})?" if dated and named else ""
+    # A small model goes on with whatever may follow: what the request does not name stands alone, and in no sum.
+    alone = [*said, *(one for column in columns for one in _unsaid(column, numbers, name))]
+    where = f"( WHERE {one_of(said)}{more})?" if said else ""
+    where_any = f"( WHERE {one_of(alone)}{more})?" if alone else ""
+    order = f"( ORDER BY ({token}|{_ALIAS}){rest})?( LIMIT [0-9]+)?"
+    computed = f"{_SUMS}[(](DISTINCT )?{token}{rest} FROM {name}{where}{order}"
+    group = f"( GROUP BY ({names}|{_ALIAS})(, ({names}))?)?"
     # Rows of groups without the name of the group say little.
-    group = f"({names}|substr[(]({names}), [0-9], [0-9][)] AS {_ALIAS})(, {listed})?"
-    single = f"{listed} FROM {name}{where}{order}"
-    grouped = f"{group} FROM {name}{where} GROUP BY ({names}|{_ALIAS})(, ({names}))?{order}"
-    pattern = f"^SELECT ({single}|{grouped})$"
+    listed = f"(DISTINCT |[(])?({names}|[*]|{_PARTS}[(]{token}){rest} FROM {name}{where_any}{group}{order}"
+    pattern = f"^SELECT ({computed}|{listed})$"
     is_whole = bool(columns) and len(table.rows) <= MAX_PATTERN_ROWS
     return pattern if is_whole and len(pattern) <= MAX_PATTERN_CHARS else ANY_SELECT
 
@@ -73,6 +83,8 @@ def _said(column: Column, request: str) -> Sequence[str]:
         numbers = [escaped(one) for one in _numbers_of(request) if _may_divide(one, column)][:_MAX_NUMBERS]
         return [*([f"{name} {_COMPARES} {one_of(numbers)}"] if numbers else []), *empty]
     if _is_dated(column):
+        if not any(map(_DATE.match, column.texts)) and not any(map(str.isdigit, request)):
+            return empty  # a time of day is given in digits, a date perhaps in words
         compared = f"{name} ({_COMPARES[1:-1]}|LIKE) {_DATED}"
         return [compared, f"{name} BETWEEN {_DATED} AND {_DATED}", *empty]
     whole, words = _meant(column, request)

@@ -27,8 +27,8 @@ def admits(query: str, request: str, table: Table = TOURS) -> bool:
         "SELECT SUM(euros) AS total FROM tours",
         "SELECT SUM(euros) AS total FROM tours WHERE paid = 'no' AND date LIKE '2026-06%'",
         "SELECT guide, SUM(guests * euros) AS total FROM tours GROUP BY guide ORDER BY total DESC LIMIT 1",
-        "SELECT substr(date, 1, 7) AS month, COUNT(*) AS all_tours FROM tours GROUP BY month",
-        "SELECT date, euros / guests AS euros_each FROM tours ORDER BY euros_each",
+        "SELECT substr(date, 1, 7) AS month, COUNT(*) AS number FROM tours GROUP BY month",
+        "SELECT date, euros / guests AS each FROM tours ORDER BY each",
         "SELECT guide, guests FROM tours WHERE guests = (SELECT MAX(guests) FROM tours)",
         "SELECT COUNT(*) FROM tours WHERE euros > guests OR euros IS NULL",
         "SELECT * FROM tours WHERE date BETWEEN '2026-05-01' AND '2026-05-31'",
@@ -70,12 +70,13 @@ def test_conditions_name_what_the_request_names(query: str, request_: str, fits:
         "SELECT SUM(euros) AS total FROM tours GROUP BY guide",
         "SELECT SUM(fee) AS total FROM tours",
         "SELECT SUM(euros) AS drop FROM tours",
+        "SELECT SUM(euros) AS total_of_tips FROM tours",
         "SELECT name FROM members",
         "SELECT euros FROM tours WHERE paid = 'perhaps'",
     ],
 )
 def test_other_queries_cannot_be_written(query: str) -> None:
-    """Groups that nothing tells apart, other columns, tables and values, and names that are reserved do not fit."""
+    """Groups that nothing tells apart, other columns, tables and values, and names that say more than the columns do not fit."""
     assert not admits(query, "what do the tours come to?")
 
 
@@ -85,6 +86,13 @@ def test_dates_are_written_as_in_the_table() -> None:
         table = Table(("since", "fee"), ((date, "0"), (date, "4")))
         assert admits(f"SELECT fee FROM tours WHERE since = '{date}'", "", table)
         assert admits("SELECT since FROM tours WHERE fee = 0", "", table)
+
+
+def test_a_time_of_day_is_given_in_digits() -> None:
+    """A request without a number is about no time of day."""
+    table = Table(("start", "fee"), (("08:30", "1"), ("13:45", "2")))
+    for request, fits in (("the one at 13:45", True), ("the early ones", False)):
+        assert admits("SELECT fee FROM tours WHERE start = '13:45'", request, table) is fits
 
 
 def test_words_that_texts_share_are_quoted() -> None:

@@ -1,6 +1,7 @@
 """Sets in files: each case can be fulfilled, and its answers are judged as its author meant."""
 
 import re
+from collections import Counter
 
 import pytest
 
@@ -19,12 +20,12 @@ def answered(placed: Placed, answer: str) -> tuple[str, ...]:
 
 
 def test_there_are_enough_cases_in_five_languages() -> None:
-    """Each file has 60 different requests, of which each language has at least five."""
+    """Each file has 60 different requests, of which each of five languages has at least five."""
     for path in FILES:
         cases = read_case_file(path)
         assert len({one.case.says for one in cases}) == 60
-        languages = [one.language for one in cases]
-        assert all(languages.count(language) >= 5 for language in ("en", "de", "es", "fr", "pl"))
+        languages = Counter(one.language for one in cases)
+        assert sum(number >= 5 for number in languages.values()) >= 5
 
 
 @pytest.mark.parametrize("placed", PLACED, ids=lambda placed: placed.case.says[:40])

@@ -22,7 +22,7 @@ TEXT_ENDINGS: Final = frozenset(
 
 _POSSESSIVE: Final = re.compile(r"(?<=\w)['\u2019]s\b")
 _DIGITS: Final = re.compile(r"\d+")
-_SHORTEST_SPELLED_OUT: Final = 5
+_SHORTEST_SPELLED_OUT: Final = 4
 _SPELLED_OUT: Final = re.compile("([aou])e")  # as ä, ö, ü, æ and œ are without their signs
 _COMBINING: Final = re.compile("[\u0300-\u036f]+")
 

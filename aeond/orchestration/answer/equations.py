@@ -28,6 +28,7 @@ _OPERATORS: Final = str.maketrans("\u00d7\u00b7\u00f7\u2212\u2013", "**/--")
 _CLOCK: Final = re.compile(r"\d+:\d\d")
 _DECIMAL_COMMA: Final = re.compile(r"\d,\d{1,2}(?!\d)")
 _GROUPED: Final = re.compile(r"\d{1,3}(?:\.\d{3})+")
+_SPACED: Final = re.compile(r"(?<=\d)[ \u00a0\u202f](?=\d{3}(?!\d))")  # between groups of digits
 _DECIMALS: Final = 2
 _INEXACT: Final = 1e-9
 
@@ -101,7 +102,8 @@ def states(text: str, result: str) -> bool:
 
 def numbers_in(text: str) -> frozenset[float]:
     """The numbers in the text, in each way in which their decimal and grouping signs can be read."""
-    return frozenset(one for numeral in re.findall(_NUMERAL, text) for one, _ in _readings(numeral))
+    numerals = re.findall(_NUMERAL, _SPACED.sub("", text))
+    return frozenset(one for numeral in numerals for one, _ in _readings(numeral))
 
 
 def _is_one_of(value: float, shown: Sequence[tuple[float, int]]) -> bool:

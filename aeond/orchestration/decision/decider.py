@@ -82,7 +82,7 @@ class Decider:
     findings: LastRuns[str, str] = field(default_factory=LastRuns)
     fitting: FittingTools = field(default_factory=FittingTools)
     compute: Computes = computes_nothing
-    questions: LastRuns[str, str] = field(default_factory=LastRuns)
+    questions: LastRuns[tuple[str, str], str] = field(default_factory=LastRuns)
 
     @property
     def _redirection(self) -> Redirection:

@@ -19,6 +19,7 @@ _MIN_COLUMNS: Final = 2
 _LEAST_SHARE: Final = 0.5  # of all lines
 _COMMON_FROM: Final = 0.6  # of all lines
 _BULLET: Final = re.compile(r"^\s*(?:[-*\u2022]\s+)?(?:\[[ xX]\]\s*)?")
+_GROUPS: Final = re.compile("(?<=\\d)[\u00a0\u202f](?=\\d{3}(?!\\d))")  # as in 1 200
 # A number with a sign of a currency or a unit at it.
 _MEASURED: Final = re.compile(r"[€$£]?(\d[\d.,]*)([^\W\d_]{1,5}|[€$£%°])?")
 _AROUND: Final = ",;:()|"
@@ -77,7 +78,7 @@ def _row(line: _Line, form: Sequence[str]) -> tuple[str, ...]:
 
 def _parts(line: str) -> Sequence[str]:
     """The words of the line, without its bullet, and numbers apart from their units; of a long line the rest is one part."""
-    words = _BULLET.sub("", line).split()
+    words = _GROUPS.sub("", _BULLET.sub("", line)).split()
     parts = [part for word in words for part in _split(word.strip(_AROUND)) if part]
     return [*parts[:MAX_PARTS], " ".join(parts[MAX_PARTS:])] if len(parts) > MAX_PARTS else parts
 

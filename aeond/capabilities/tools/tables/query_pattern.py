@@ -40,6 +40,9 @@ _COMPARES: Final = "(=|!=|<|>|<=|>=)"
 # None that says more than the columns: a sum of weights that is called `total_deposits` is taken for one.
 _ALIAS: Final = "(total|average|number|difference|each|month|year|day)"
 _YEAR: Final = re.compile(r"(?:19|20)\d\d")
+_GROUPED: Final = re.compile(r"\d{1,3}(?:\.\d{3})+")
+_MAX_COLUMNS: Final = 30
+_MAX_TEXT_CHARS: Final = 200  # of a text that a condition may name
 _MAX_MORE: Final = 3  # conditions
 _MAX_NUMBERS: Final = 10
 _FEW: Final = 2  # values of a column such as "paid": which is meant is seldom said
@@ -50,6 +53,8 @@ def select_pattern(table: Table, path: str, request: str) -> str:
     has few; those that share a word with others of their column are found by it. ANY_SELECT where the pattern would be too long, and for a table
     of more than MAX_PATTERN_ROWS."""
     columns = columns_of(table)
+    if not columns or len(columns) > _MAX_COLUMNS or len(table.rows) > MAX_PATTERN_ROWS:
+        return ANY_SELECT
     name = escaped(table_name(path))
     names = "|".join(escaped(column.name) for column in columns)
     numbers = [escaped(column.name) for column in columns if column.is_number]
@@ -58,7 +63,7 @@ def select_pattern(table: Table, path: str, request: str) -> str:
     dated = [one for column in columns if _is_dated(column) for one in _said(column, request)]
     named = [one for column in columns if not _is_dated(column) for one in _said(column, request)]
     said = [*dated, *named]
-    more = f"( OR {one_of(dated)}){{0,2}}" if dated else ""
+    more = f"( (AND|OR) {one_of(dated)})?" if dated else ""
     more += f"( (AND|OR) {one_of(named)}){{0,{min(len(named), _MAX_MORE)}}}" if named else ""
     more += f"( AND {one_of(dated)})?" if dated and named else ""
     # A small model goes on with whatever may follow: what the request does not name stands alone, and in no sum.
@@ -69,10 +74,9 @@ def select_pattern(table: Table, path: str, request: str) -> str:
     computed = f"{_SUMS}[(](DISTINCT )?{token}{rest} FROM {name}{where}{order}"
     group = f"( GROUP BY ({names}|{_ALIAS})(, ({names}))?)?"
     # Rows of groups without the name of the group say little.
-    listed = f"(DISTINCT |[(])?({names}|[*]|{_PARTS}[(]{token}){rest} FROM {name}{where_any}{group}{order}"
+    listed = f"(DISTINCT |[(])?({names}|[*]|{_PARTS}[(](DISTINCT )?{token}){rest} FROM {name}{where_any}{group}{order}"
     pattern = f"^SELECT ({computed}|{listed})$"
-    is_whole = bool(columns) and len(table.rows) <= MAX_PATTERN_ROWS
-    return pattern if is_whole and len(pattern) <= MAX_PATTERN_CHARS else ANY_SELECT
+    return pattern if len(pattern) <= MAX_PATTERN_CHARS else ANY_SELECT
 
 
 def _said(column: Column, request: str) -> Sequence[str]:
@@ -81,7 +85,7 @@ def _said(column: Column, request: str) -> Sequence[str]:
     empty = [f"{name} IS (NOT )?NULL"] if "" in column.texts else []
     if column.is_number:
         numbers = [escaped(one) for one in _numbers_of(request) if _may_divide(one, column)][:_MAX_NUMBERS]
-        return [*([f"{name} {_COMPARES} {one_of(numbers)}"] if numbers else []), *empty]
+        return [*([f"{name} {_COMPARES} -?{one_of(numbers)}"] if numbers else []), *empty]
     if _is_dated(column):
         if not any(map(_DATE.match, column.texts)) and not any(map(str.isdigit, request)):
             return empty  # a time of day is given in digits, a date perhaps in words
@@ -110,7 +114,11 @@ def _unsaid(column: Column, numbers: Sequence[str], table: str) -> Sequence[str]
 def _is_dated(column: Column) -> bool:
     """Whether most of the texts are dates or times."""
     filled = [text for text in column.texts if text]
-    return bool(filled) and 2 * sum(bool(_DATE_OR_TIME.fullmatch(text)) for text in filled) >= len(filled)
+    return (
+        not column.is_number
+        and bool(filled)
+        and 2 * sum(bool(_DATE_OR_TIME.fullmatch(text)) for text in filled) >= len(filled)
+    )
 
 
 def _numbers_of(request: str) -> Sequence[str]:
@@ -118,6 +126,8 @@ def _numbers_of(request: str) -> Sequence[str]:
     for numeral in NUMERAL.findall(request):
         with suppress(ValueError):  # as 3.10.2026
             numbers[plain_numeral(numeral)] = None
+        if _GROUPED.fullmatch(numeral):
+            numbers[numeral.replace(".", "")] = None
     return [*numbers]
 
 
@@ -130,7 +140,8 @@ def _may_divide(numeral: str, column: Column) -> bool:
 
 def _meant(column: Column, request: str) -> tuple[Sequence[str], Sequence[str]]:
     """The texts of the column that a query may ask for, and the words of them that several share with the request."""
-    texts = [text for text in dict.fromkeys(column.texts) if text and not UNFIT.search(text)]
+    short = (text for text in dict.fromkeys(column.texts) if 0 < len(text) <= _MAX_TEXT_CHARS)
+    texts = [text for text in short if not UNFIT.search(text)]
     said = words_that_count(request)
     sharing: dict[str, list[str]] = defaultdict(list)  # the texts by a word of them that the request has, too
     for text in texts:

@@ -11,6 +11,7 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import date, time
 from itertools import groupby
 from typing import Final
 
@@ -23,7 +24,10 @@ from aeond.frozen import frozen
 
 MAX_ROWS: Final = 100_000
 MAX_COLUMNS: Final = 200
-_MAX_ALIKE: Final = 5_000  # lines whose forms are compared: a tenth of a second
+_MAX_ALIKE: Final = (
+    5_000  # lines whose forms are compared, of at most so many characters on average: a tenth of a second
+)
+_ALIKE_CHARS: Final = 100
 MAX_SHOWN_COLUMNS: Final = 30
 _DELIMITERS: Final = (",", ";", "\t", "|")
 _YEAR: Final = re.compile(r"19\d\d|20\d\d|2100", re.ASCII)
@@ -98,7 +102,7 @@ def _objects(text: str) -> Table | None:
         return None
     if not isinstance(found, list) or not found or not all(isinstance(row, dict) for row in found):
         return None
-    return _below_names(found)
+    return _below_names(found) if any(found) and len(found) <= MAX_ROWS else None
 
 
 def _of_records(records: Sequence[Record], around: str) -> Table | None:
@@ -106,13 +110,16 @@ def _of_records(records: Sequence[Record], around: str) -> Table | None:
 
 
 def _below_names(records: Sequence[Record]) -> Table:
-    columns = tuple(dict.fromkeys(str(name) for row in records for name in row))[:MAX_COLUMNS]
-    return Table(columns, tuple(tuple(_cell(row.get(name)) for name in columns) for row in records))
+    columns = tuple(dict.fromkeys(name for row in records for name in row))[:MAX_COLUMNS]
+    rows = tuple(tuple(_cell(row.get(name)) for name in columns) for row in records)
+    return Table(tuple(map(storable, columns)), rows)
 
 
 def _cell(value: object) -> str:
     if value is None:
         return ""
+    if isinstance(value, date | time):
+        return str(value)
     return storable(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str))
 
 
@@ -126,7 +133,8 @@ def _drawn(lines: Sequence[str]) -> Table | None:
 
 
 def _alike(lines: Sequence[str]) -> Table | None:
-    found = alike_lines(lines) if len(lines) <= _MAX_ALIKE else None
+    is_short = len(lines) <= _MAX_ALIKE and sum(map(len, lines)) <= _MAX_ALIKE * _ALIKE_CHARS
+    found = alike_lines(lines) if is_short else None
     return Table(found.columns, found.rows, around="\n".join(found.others)) if found is not None else None
 
 

@@ -3,8 +3,10 @@
 import configparser
 import json
 import tomllib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
+
+from aeond.domain.values import storable
 
 NAME: Final = "name"  # the column of what records stand below, if they have none of that name
 MAX_SETTINGS_CHARS: Final = 64 << 10
@@ -16,7 +18,7 @@ Record = Mapping[str, object]
 
 
 def records_in(text: str, ending: str) -> tuple[Sequence[Record], str]:
-    """The longest series of records in the text of a file with this ending, with the single values that stand above all; no records if the file
+    """The longest of the outermost series of records in the text of a file with this ending, with the single values that stand above all; no records if the file
     has none or cannot be read. Of TOML and INI files only those of MAX_SETTINGS_CHARS with lines of MAX_LINE_CHARS are read: some take
     time by the square of their length."""
     parse: Callable[[str], object] = PARSERS.get(ending, json.loads)
@@ -26,11 +28,10 @@ def records_in(text: str, ending: str) -> tuple[Sequence[Record], str]:
         found = parse(text)
     except (ValueError, configparser.Error, RecursionError):
         return (), ""
-    longest = max(_series(found, _MAX_DEPTH), key=len, default=())
+    longest = max(_series(found), key=len, default=())
     above = found.items() if isinstance(found, Mapping) else ()
-    return longest, "\n".join(
-        f"{name}: {value}" for name, value in above if not isinstance(value, Mapping | list)
-    )
+    lines = [f"{name}: {value}" for name, value in above if not isinstance(value, Mapping | list)]
+    return longest, storable("\n".join(lines))
 
 
 def _is_small(text: str) -> bool:
@@ -54,21 +55,27 @@ PARSERS: Final[Mapping[str, Callable[[str], object]]] = {
 """How data files are read, by the endings of their names."""
 
 
-def _series(value: object, depth: int) -> Iterator[Sequence[Record]]:
-    """Each series of records in the value, itself included."""
+def _series(value: object) -> Sequence[Sequence[Record]]:
+    """The series of records that lie least deep in the value: those within the records of another one are a part of them."""
+    values = [value]
+    for _ in range(_MAX_DEPTH + 1):
+        found = [series for one in values if (series := _records_of(one))]
+        if found:
+            return found
+        values = [inner for one in values for inner in _below(one)]
+    return ()
+
+
+def _records_of(value: object) -> Sequence[Record]:
+    if isinstance(value, Mapping) and _are_records([*value.values()]):
+        return [{NAME: key} | one for key, one in value.items()]
+    return value if isinstance(value, list) and _are_records(value) else ()
+
+
+def _below(value: object) -> Sequence[object]:
     if isinstance(value, Mapping):
-        below = list(value.values())
-        if _are_records(below):
-            yield [{NAME: key} | one for key, one in value.items()]
-    elif isinstance(value, list):
-        below = value
-        if _are_records(value):
-            yield value
-    else:
-        return
-    if depth:
-        for one in below:
-            yield from _series(one, depth - 1)
+        return [*value.values()]
+    return value if isinstance(value, list) else ()
 
 
 def _are_records(values: Sequence[object]) -> bool:

@@ -1,7 +1,7 @@
 """Statements over tables, in a SQLite database of its own in memory."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import closing
 from fractions import Fraction
 from functools import cache
@@ -52,7 +52,8 @@ def table_name(path: str) -> str:
     """The name of the table in statements: that of its file without the ending."""
     name = re.sub(r"\W", "_", PurePosixPath(path).stem, flags=re.ASCII)
     name = f"{name}_" if name.casefold() in _reserved() else name
-    return name if _PLAIN_NAME.fullmatch(name) else f"t{name}"
+    is_free = _PLAIN_NAME.fullmatch(name) and not name.casefold().startswith("sqlite_")
+    return name if is_free else f"t{name}"
 
 
 def select(tables: Mapping[str, Table], statement: str, stopped: Callable[[], bool] = lambda: False) -> Found:
@@ -70,7 +71,8 @@ def select(tables: Mapping[str, Table], statement: str, stopped: Callable[[], bo
         _confine(database, _authorized, stopped)
         first = _quoted(next(iter(tables)))
         try:
-            return _first_rows(*_execute_one(database, statement or f"SELECT * FROM {first}"))  # noqa: S608  # quoted
+            found = _execute_one(database, statement or f"SELECT * FROM {first}")  # noqa: S608  # quoted
+            return _first_rows(*found, {one for names in columns.values() for one in names})
         except (apsw.Error, ValueError) as error:
             raise _refused(error, tables, columns) from None
 
@@ -173,13 +175,18 @@ def _execute_one(database: apsw.Connection, statement: str) -> tuple[apsw.Cursor
     return cursor, names
 
 
-def _first_rows(cursor: apsw.Cursor, names: Sequence[str]) -> Found:
+def _first_rows(cursor: apsw.Cursor, names: Sequence[str], stored: Collection[str]) -> Found:
+    """The first rows; the columns that are stored in a table are shown as they are."""
     rows: list[tuple[str, ...]] = []
     size = 0
     for row in cursor:
         if len(rows) == MAX_ROWS_READ or size > MAX_RESULT_BYTES:
             return Found(tuple(names), tuple(rows), more=True)
-        rows.append(tuple(map(_shown_result, row)))
+        shown = (
+            shown_cell(cell) if name in stored else _shown_quotient(cell)
+            for name, cell in zip(names, row, strict=True)
+        )
+        rows.append(tuple(shown))
         size += sum(map(len, rows[-1]))
     return Found(tuple(names), tuple(rows))
 
@@ -201,16 +208,20 @@ def column_names(columns: Sequence[str]) -> list[str]:
 
 def _with_plain_names(statement: str, *columns: Sequence[str]) -> str:
     """The statement with the names of the columns for what they are called in their file, wherever that is quoted and means one column."""
-    names: dict[str, str] = {}
+    declared = {name for table in columns for name in column_names(table)}
+    names: dict[str, set[str]] = {}
     for table in columns:
-        names |= dict(zip(table, column_names(table), strict=True))
-    taken = [name for table in columns for name in column_names(table)]
+        first = dict(
+            reversed([*zip(table, column_names(table), strict=True)])
+        )  # of equal names, as without quotes
+        for column, name in first.items():
+            names.setdefault(column, set()).add(name)
 
     def plain(found: re.Match[str]) -> str:
         quoted = found.group()
-        name = quoted[1:-1].replace('""', '"') if quoted[0] != "'" else ""
-        is_one = name in names and taken.count(names[name]) == 1
-        return f" {names[name]} " if is_one and names[name] != name else quoted
+        column = quoted[1:-1].replace('""', '"') if quoted[0] != "'" else ""
+        meant = names.get(column, set()) if column not in declared else set()
+        return f" {next(iter(meant))} " if len(meant) == 1 else quoted
 
     return _QUOTED.sub(plain, statement)
 
@@ -265,8 +276,8 @@ def _refused(
     )
 
 
-def _shown_result(cell: Cell | bytes) -> str:
-    """The cell of a result as text; a quotient has no more decimals than people read."""
+def _shown_quotient(cell: Cell | bytes) -> str:
+    """A computed cell as text; a quotient has no more decimals than people read."""
     shown = shown_cell(cell)
     decimals = shown.partition(".")[2]
     if not isinstance(cell, float) or len(decimals) <= _MANY or not decimals.isdigit():

@@ -41,7 +41,7 @@ _ONE_FROM: Final = 0.3  # log-odds
 @frozen
 class AfterChange:
     """What follows the change that a small model was asked for; `findings` holds what was found out for it, by run, and `selected` returns the
-    call that selects what is asked for from the table that the run has just read. `questions` holds what is asked besides, by run."""
+    call that selects what is asked for from the table that the run has just read. `questions` holds what is asked besides, by run and request."""
 
     llm: LLMAdapter
     offers: Offers
@@ -49,7 +49,7 @@ class AfterChange:
     results: ResultsReply
     findings: LastRuns[str, str]
     selected: Callable[[RunSnapshot, Situation, Offer, Grant], Awaitable[ToolCall | None]]
-    questions: LastRuns[str, str]
+    questions: LastRuns[tuple[str, str], str]
 
     async def answer(
         self, run: RunSnapshot, situation: Situation, offer: Offer, grant: Grant
@@ -86,10 +86,11 @@ class AfterChange:
     async def _asking(self, run: RunSnapshot, grant: Grant) -> RunSnapshot:
         """The run as one that only asks the question which its request leaves after the change, for a call of the grant if that is not known yet and
         another one is left: with the whole order in view a small model looks for what it has just written."""
-        if run.run_id not in self.questions and grant.left.llm_calls > 1:
+        key = (run.run_id, run.text)
+        if key not in self.questions and grant.left.llm_calls > 1:
             request = LLMRequest(question_messages(run.text), max_tokens=_MAX_QUESTION_TOKENS, fixed=True)
-            self.questions[run.run_id] = (await BudgetedLLM(self.llm, grant).text(request)).strip()
-        question = self.questions.get(run.run_id, "")
+            self.questions[key] = (await BudgetedLLM(self.llm, grant).text(request)).strip()
+        question = self.questions.get(key, "")
         return replace(run, resolved_text=question) if question else run
 
     def _changes(self, step: StepSnapshot) -> bool:

@@ -30,6 +30,7 @@ from aeond.capabilities.tools.tables.alike_lines import AlikeLines, alike_lines
             ("date", "name", "number"),
             ("2.3.", "Lena", "30"),
         ),
+        (["rent 1\u00a0200", "power 90", "food 400"], ("name", "number"), ("rent", "1200")),
         (["540g rice", "30 g salt", "1 onion"], ("number", "name"), ("540", "g rice")),
         (["tea: €3", "milk: €1.20", "salt: €0.90", "3 things"], ("name", "number"), ("tea", "3")),
     ],

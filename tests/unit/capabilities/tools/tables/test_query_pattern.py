@@ -33,6 +33,8 @@ def admits(query: str, request: str, table: Table = TOURS) -> bool:
         "SELECT COUNT(*) FROM tours WHERE euros > guests OR euros IS NULL",
         "SELECT * FROM tours WHERE date BETWEEN '2026-05-01' AND '2026-05-31'",
         "SELECT ROUND(AVG(euros), 2) FROM tours",
+        "SELECT COUNT(DISTINCT boat) FROM tours",
+        "SELECT guide FROM tours WHERE date >= '2026-05-01' AND date < '2026-06-01'",
     ],
 )
 def test_sums_groups_and_extremes_can_be_written(query: str) -> None:
@@ -54,6 +56,10 @@ def test_sums_groups_and_extremes_can_be_written(query: str) -> None:
         ("SELECT guide FROM tours WHERE guests >= 4", "tours for 3 and more", False),
         ("SELECT guide FROM tours WHERE euros > 500", "who paid more than 500?", True),
         ("SELECT guide FROM tours WHERE date = '2026-05-02'", "who went on 2.5.2026?", True),
+        ("SELECT guide FROM tours WHERE euros >= 50 AND euros <= 70", "between 50 and 70 euros", True),
+        ("SELECT guide FROM tours WHERE date LIKE '2026-05%' AND euros > 20", "in may, more than 20", True),
+        ("SELECT guide FROM tours WHERE euros < -5", "colder than -5", True),
+        ("SELECT guide FROM tours WHERE euros > 1000", "mehr als 1.000 Euro", True),
         ("SELECT guide FROM tours WHERE euros = 0", "which were free?", False),
         ("SELECT guide FROM tours WHERE euros > 2026", "all tours of 2026", False),
         ("SELECT guide FROM tours WHERE euros > euros", "all tours", False),

@@ -134,6 +134,15 @@ def test_tables_are_found_in_other_files(ending: str, text: str, table: str | No
     )
 
 
+def test_values_of_data_files_are_cells() -> None:
+    """Dates of TOML stand without quotation marks, lone surrogates are replaced, and objects without members are no table."""
+    dated = table_within("[[a]]\nd = 2026-01-02\nn = 1\n[[a]]\nd = 2026-02-01\nn = 2\n", ".toml")
+    assert dated.rows == (("2026-01-02", "1"), ("2026-02-01", "2"))
+    broken = table_within('{"t": "\\ud800", "a": [{"\\ud800": "\\ud800"}, {"\\ud800": "b"}]}', ".json")
+    assert (broken.columns, broken.rows[0], broken.around) == (("?",), ("?",), "t: ?")
+    assert table_within("[{},{}]", ".json").plain
+
+
 def test_lines_of_one_form_are_a_table_in_a_text() -> None:
     """A text of alike lines is a table, and in a data file they are none."""
     text = "Mon 6.2 km\nWed 8 km\nSat 14 km\n"

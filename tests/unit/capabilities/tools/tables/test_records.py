@@ -3,6 +3,7 @@ import pytest
 from aeond.capabilities.tools.tables.records import MAX_LINE_CHARS, records_in
 
 BERTHS = [{"name": "A1", "metres": 6}, {"name": "A2", "metres": 8}]
+TOURS = [{"id": 1, "by": [{"p": 1}, {"p": 2}, {"p": 3}]}, {"id": 2, "by": []}]
 IN_LIST = '[{"name": "A1", "metres": 6}, {"name": "A2", "metres": 8}]'
 
 
@@ -23,6 +24,12 @@ IN_LIST = '[{"name": "A1", "metres": 6}, {"name": "A2", "metres": 8}]'
             BERTHS,
             "year: 2026",
         ),
+        (
+            ".json",
+            '{"tours": [{"id": 1, "by": [{"p": 1}, {"p": 2}, {"p": 3}]}, {"id": 2, "by": []}]}',
+            TOURS,
+            "",
+        ),
         (".toml", "[A1]\nmetres = 6\n[A2]\nmetres = 8\n", BERTHS, ""),
         (
             ".ini",
@@ -35,7 +42,8 @@ IN_LIST = '[{"name": "A1", "metres": 6}, {"name": "A2", "metres": 8}]'
 def test_records_are_found_in_data_files(
     ending: str, text: str, records: list[dict[str, object]], above: str
 ) -> None:
-    """Objects in a list or below their names are records in JSON, TOML and INI, with the single values above them."""
+    """Objects in a list or below their names are records in JSON, TOML and INI, with the single values above them. Records within
+    others are a part of these."""
     assert records_in(text, ending) == (records, above)
 
 

@@ -134,13 +134,42 @@ def test_a_query_is_bounded_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_names_are_those_of_statements() -> None:
     """A table has its file's name in letters that need no quotes, and so have columns, which are distinct."""
-    assert [table_name(path) for path in ("a/My costs.csv", "2026.csv", "order.csv")] == [
+    assert [table_name(path) for path in ("a/My costs.csv", "2026.csv", "order.csv", "sqlite_x.csv")] == [
         "My_costs",
         "t2026",
         "order_",
+        "tsqlite_x",
     ]
     columns = ("name", "first name", "Name", 'a"b', "2026", "from", "unit price (€)", "%", "höhe", "null")
     named = ["name", "first_name", "Name_2", "a_b", "_2026", "from_", "unit_price", "column", "höhe", "null_"]
     assert column_names(columns) == named
     table = Table(("x", "X"), (("1", "2"),))
     assert found("SELECT x, X_2 FROM costs", table) == [("1", "2")]
+
+
+@pytest.mark.parametrize(
+    ("columns", "statement", "row"),
+    [
+        (("who", "x", "x"), 'SELECT "x" FROM t', ("1",)),
+        (("who", "a b", "a_b"), 'SELECT "a b", "a_b", "a_b_2" FROM t', ("1", "1", "2")),
+        (("who", "first name", "lat"), 'SELECT t."first name", lat FROM t', ("1", "2")),
+    ],
+)
+def test_names_in_quotes_mean_the_columns_of_the_file(
+    columns: tuple[str, ...], statement: str, row: tuple[str, ...]
+) -> None:
+    """Of equal names the first one counts, and a name that statements use means that column."""
+    assert select({"t": Table(columns, (("L", "1", "2"),))}, statement).rows == (row,)
+
+
+def test_tables_may_share_names() -> None:
+    """A name of the file that several tables have can be quoted, where it is called the same in all."""
+    one, other = (Table(("first name", "fee"), (("Lena", fee),)) for fee in ("3", "4"))
+    joined = 'SELECT a.fee + b.fee FROM a JOIN b ON a."first name" = b."first name"'
+    assert select({"a": one, "b": other}, joined).rows == (("7",),)
+
+
+def test_cells_of_the_file_are_not_rounded() -> None:
+    """A stored number is shown with all its decimals, and a quotient with four."""
+    table = Table(("lat",), (("52.5200065999",),))
+    assert select({"t": table}, "SELECT lat, lat / 3 FROM t").rows == (("52.5200065999", "17.5067"),)

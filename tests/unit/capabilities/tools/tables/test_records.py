@@ -42,8 +42,7 @@ IN_LIST = '[{"name": "A1", "metres": 6}, {"name": "A2", "metres": 8}]'
 def test_records_are_found_in_data_files(
     ending: str, text: str, records: list[dict[str, object]], above: str
 ) -> None:
-    """Objects in a list or below their names are records in JSON, TOML and INI, with the single values above them. Records within
-    others are a part of these."""
+    """Objects in a list or below their names are records in JSON, TOML and INI, the outermost ones with the single values above them."""
     assert records_in(text, ending) == (records, above)
 
 

@@ -24,10 +24,8 @@ from aeond.frozen import frozen
 
 MAX_ROWS: Final = 100_000
 MAX_COLUMNS: Final = 200
-_MAX_ALIKE: Final = (
-    5_000  # lines whose forms are compared, of at most so many characters on average: a tenth of a second
-)
-_ALIKE_CHARS: Final = 100
+_MAX_ALIKE: Final = 5_000  # lines whose forms are compared: a tenth of a second
+_ALIKE_CHARS: Final = 100  # of them, on average
 MAX_SHOWN_COLUMNS: Final = 30
 _DELIMITERS: Final = (",", ";", "\t", "|")
 _YEAR: Final = re.compile(r"19\d\d|20\d\d|2100", re.ASCII)
@@ -89,7 +87,9 @@ def delimiter_of(lines: Sequence[str]) -> str:
 def _delimiter_in(lines: Sequence[str]) -> str:
     """What separates the cells of lines in a text; "" where it only divides sentences."""
     delimiter = delimiter_of(lines)
-    return "" if len(lines) < _MIN_ROWS or any(f"{delimiter} " in line for line in lines) else delimiter
+    has_header = not any(map(str.isdigit, lines[0]))  # and its commas are none of numbers
+    divides = any(f"{delimiter} " in line for line in lines)
+    return delimiter if len(lines) >= _MIN_ROWS and has_header and not divides else ""
 
 
 def _objects(text: str) -> Table | None:

@@ -89,7 +89,9 @@ class AfterChange:
         key = (run.run_id, run.text)
         if key not in self.questions and grant.left.llm_calls > 1:
             request = LLMRequest(question_messages(run.text), max_tokens=_MAX_QUESTION_TOKENS, fixed=True)
-            self.questions[key] = (await BudgetedLLM(self.llm, grant).text(request)).strip()
+            written = (await BudgetedLLM(self.llm, grant).text(request)).strip()
+            if written:  # a model that failed is asked again
+                self.questions[key] = written
         question = self.questions.get(key, "")
         return replace(run, resolved_text=question) if question else run
 

@@ -148,3 +148,5 @@ def test_lines_of_one_form_are_a_table_in_a_text() -> None:
     text = "Mon 6.2 km\nWed 8 km\nSat 14 km\n"
     assert table_within(text, ".txt").columns == ("name", "km")
     assert table_within(text, ".toml").plain
+    weighed = table_within("Mehl 1,5 kg\nZucker 0,5 kg\nButter 0,25 kg\n", ".txt")
+    assert weighed.rows[0] == ("Mehl", "1,5")

@@ -69,8 +69,8 @@ class Decider:
     """The Router, and the Evaluator of DIRECT runs.
 
     `models` returns the form of decisions that suits the model that is loaded. `findings` holds, by run, what was found out in runs that
-    go on, and `questions` what is asked besides a change. A decision that cannot be read, like any other failure, leaves the first decision to a plan, and ends a run that has results
-    with the last of them. A call that was made already is put back to the model once, without its tool; then only the answer is left.
+    go on, and `questions` what is asked besides a change. A decision that cannot be read, like any other failure, leaves the first
+    decision to a plan, and ends a run that has results with the last of them. A call that was made already is put back to the model once, without its tool; then only the answer is left.
     """
 
     models: Callable[[], DecisionModel]

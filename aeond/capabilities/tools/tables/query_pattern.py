@@ -13,7 +13,7 @@ from typing import Final
 from aeond.capabilities.tools.calculator.numerals import NUMERAL, plain_numeral
 from aeond.capabilities.tools.relevance.shared_words import words_that_count
 from aeond.capabilities.tools.tables.cells import column_cells
-from aeond.capabilities.tools.tables.reading import Table
+from aeond.capabilities.tools.tables.reading import MAX_SHOWN_COLUMNS, Table
 from aeond.capabilities.tools.tables.statement_pattern import (
     MAX_PATTERN_CHARS,
     MAX_PATTERN_ROWS,
@@ -41,7 +41,6 @@ _COMPARES: Final = "(=|!=|<|>|<=|>=)"
 _ALIAS: Final = "(total|average|number|difference|each|month|year|day)"
 _YEAR: Final = re.compile(r"(?:19|20)\d\d")
 _GROUPED: Final = re.compile(r"\d{1,3}(?:\.\d{3})+")
-_MAX_COLUMNS: Final = 30
 _MAX_TEXT_CHARS: Final = 200  # of a text that a condition may name
 _MAX_MORE: Final = 3  # conditions
 _MAX_NUMBERS: Final = 10
@@ -51,9 +50,10 @@ _FEW: Final = 2  # values of a column such as "paid": which is meant is seldom s
 def select_pattern(table: Table, path: str, request: str) -> str:
     """The pattern of a SELECT over the table: conditions have numbers of the request, dates, and texts that the request names, or of which a column
     has few; those that share a word with others of their column are found by it. ANY_SELECT where the pattern would be too long, and for a table
-    of more than MAX_PATTERN_ROWS."""
+    of more than MAX_SHOWN_COLUMNS or MAX_PATTERN_ROWS."""
     columns = columns_of(table)
-    if not columns or len(columns) > _MAX_COLUMNS or len(table.rows) > MAX_PATTERN_ROWS:
+    is_shown_whole = len(table.columns) <= MAX_SHOWN_COLUMNS and len(table.rows) <= MAX_PATTERN_ROWS
+    if not columns or not is_shown_whole:
         return ANY_SELECT
     name = escaped(table_name(path))
     names = "|".join(escaped(column.name) for column in columns)

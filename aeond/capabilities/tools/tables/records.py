@@ -11,6 +11,7 @@ from aeond.domain.values import storable
 NAME: Final = "name"  # the column of what records stand below, if they have none of that name
 MAX_SETTINGS_CHARS: Final = 64 << 10
 MAX_LINE_CHARS: Final = 1_000
+_JSON: Final = ".json"
 _MIN_RECORDS: Final = 2
 _MAX_DEPTH: Final = 3
 
@@ -18,11 +19,11 @@ Record = Mapping[str, object]
 
 
 def records_in(text: str, ending: str) -> tuple[Sequence[Record], str]:
-    """The longest of the outermost series of records in the text of a file with this ending, with the single values that stand above all; no records if the file
-    has none or cannot be read. Of TOML and INI files only those of MAX_SETTINGS_CHARS with lines of MAX_LINE_CHARS are read: some take
-    time by the square of their length."""
-    parse: Callable[[str], object] = PARSERS.get(ending, json.loads)
-    if parse is not json.loads and not _is_small(text):
+    """The longest of the outermost series of records in the text of a file with one of the endings of PARSERS, and the single values above
+    all; no records if the file has none or cannot be read. TOML and INI files are read up to MAX_SETTINGS_CHARS, with lines up to
+    MAX_LINE_CHARS: their parsers take time by the square of the length."""
+    parse = PARSERS[ending]
+    if ending != _JSON and not _is_small(text):
         return (), ""
     try:
         found = parse(text)
@@ -46,7 +47,7 @@ def _sections(text: str) -> object:
 
 
 PARSERS: Final[Mapping[str, Callable[[str], object]]] = {
-    ".json": json.loads,
+    _JSON: json.loads,
     ".toml": tomllib.loads,
     ".ini": _sections,
     ".cfg": _sections,

@@ -3,7 +3,7 @@ import re
 import pytest
 
 from aeond.capabilities.tools.tables.query_pattern import ANY_SELECT, select_pattern
-from aeond.capabilities.tools.tables.reading import Table, read_table
+from aeond.capabilities.tools.tables.reading import MAX_SHOWN_COLUMNS, Table, read_table
 from aeond.capabilities.tools.tables.statement_pattern import MAX_PATTERN_ROWS
 
 TOURS = read_table(
@@ -111,8 +111,10 @@ def test_words_that_texts_share_are_quoted() -> None:
 
 
 def test_a_wide_table_may_be_asked_anything() -> None:
-    """Where the pattern would be too long, or not all rows were seen for it, any SELECT fits."""
+    """Where the pattern would be too long, or not all rows and columns are seen for it, any SELECT fits."""
     wide = Table(tuple(f"a_rather_long_name_{number}" for number in range(30)), (("1",) * 30,))
     assert select_pattern(wide, "wide.csv", "") == ANY_SELECT
+    many = Table(tuple(f"c{number}" for number in range(MAX_SHOWN_COLUMNS + 1)), ())
+    assert select_pattern(many, "many.csv", "") == ANY_SELECT
     long = Table(("n",), tuple((str(number),) for number in range(MAX_PATTERN_ROWS + 1)))
     assert select_pattern(long, "long.csv", "") == ANY_SELECT

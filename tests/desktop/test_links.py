@@ -103,9 +103,9 @@ def click(popup: Popup, session: XSession, link: str) -> None:
     popup.type(REQUESTS[link])
     popup.press("Return")
     done = popup.wait_for("stage", since, stage="done")
-    popup.wait_for("painted", popup.entries.index(done))
-    shape = session.xdotool("getwindowgeometry", "--shell", session.popup_window())
-    place = dict(line.split("=") for line in shape.splitlines())
+    fitted = popup.wait_for("fitted", popup.entries.index(done))
+    popup.wait_for("painted", popup.entries.index(fitted))
+    place = session.wait_for_height(session.popup_window(), fitted["height"])
     middle = [int(place[start]) + int(place[size]) // 2 for start, size in (("X", "WIDTH"), ("Y", "HEIGHT"))]
     session.xdotool("mousemove", *map(str, middle), "click", "1")
 

@@ -124,6 +124,16 @@ class XSession(Session):
         while (said := self.xdotool(command)) != output:
             assert time.monotonic() < deadline, f"{command}: {said}, not {output}"
 
+    def wait_for_height(self, window: str, height: int) -> dict[str, str]:
+        """The place of the window, once the window manager has given it this height: what xdotool prints, by name."""
+        deadline = time.monotonic() + DEADLINE_SECONDS
+        while True:
+            shape = self.xdotool("getwindowgeometry", "--shell", window)
+            place = dict(line.split("=") for line in shape.splitlines())
+            if int(place["HEIGHT"]) == height:
+                return place
+            assert time.monotonic() < deadline, f"{shape}, not of height {height}"
+
     def popup_window(self) -> str:
         """The id of the popup's window, once it is visible."""
         return self.xdotool("search", "--sync", "--onlyvisible", "--name", "^aeon$")

@@ -117,7 +117,7 @@ class Popup(Window):
         self.prompt.describe(self.body.history.spoken if self._history_shown else "")
         self.setAccessibleName(wording.spoken(view))
         self._fit()
-        QTimer.singleShot(0, self, self._fit)  # only then do layouts count what was added to them
+        QTimer.singleShot(0, self, self._fit_finally)  # only then do layouts count what was added to them
         self._pace()
         rows = self.body.plan.shapes
         if rows != self._rows:
@@ -142,6 +142,10 @@ class Popup(Window):
             self.body.setFixedHeight(wanted)
         self.place(rest + wanted)
         self.body.settle()
+
+    def _fit_finally(self) -> None:
+        self._fit()
+        self._trace("fitted", height=self.height())
 
     # ------------------------------------------------------------ time
 

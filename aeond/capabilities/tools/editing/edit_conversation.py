@@ -10,6 +10,7 @@ import os
 from collections.abc import Sequence
 from typing import Final
 
+from aeond.capabilities.tools.editing.said_changes import said_changes
 from aeond.capabilities.tools.editing.text_edits import item_text
 from aeond.capabilities.tools.files.contained_files import ContainedFiles
 from aeond.capabilities.tools.files.path_matching import PathMatching, Wanted, file_target
@@ -120,13 +121,13 @@ class EditConversation:
             return None
         if (file := row_file(text, path)) is not None:
             schema = statements_schema(file.table, path, request)
-            return CompositionView(declaration(file.table, path, request), schema)
+            return CompositionView(declaration(file.table, path, request), schema, said_changes)
         lines = text.splitlines()
         shown = shown_lines(lines, path, request)
         named = names_of([line for line in dict.fromkeys(shown) if any(map(str.isalnum, line))])
         if not named or sum(map(len, shown)) > MAX_SHOWN_CHARS:
             return None
-        return CompositionView("\n".join([f"{path}:", *shown]), _schema(named))
+        return CompositionView("\n".join([f"{path}:", *shown]), _schema(named), said_changes)
 
 
 def shown_lines(lines: Sequence[str], path: str, request: str) -> Sequence[str]:

@@ -17,12 +17,12 @@ _NEARLY: Final = 0.8  # weight of a word that is nearly equal
 _FULL_LENGTH: Final = 8  # characters from which a word has its full weight
 
 
-def words_that_count(request: str) -> tuple[str, ...]:
-    """Its numbers and words of some length, each once."""
+def words_that_count(request: str, most: int = MAX_REQUEST_WORDS) -> tuple[str, ...]:
+    """Its numbers and words of some length, each once: the first ones of many."""
     words = dict.fromkeys(
         word for word in words_to_match(request) if len(word) >= _SHORTEST or any(map(str.isdigit, word))
     )
-    return tuple(words)[:MAX_REQUEST_WORDS]
+    return tuple(words)[:most]
 
 
 def weight_of(word: str, found: int, places: int) -> float:
@@ -52,12 +52,17 @@ def found_in(
     if len(word) < _STEM or word.isdigit():
         return found
     for other in stems.get(word[:_STEM], ()):
-        shorter = min(len(word), len(other))
-        if other == word or _common(word, other) < max(_STEM, math.ceil(_STEM_SHARE * shorter)):
+        if other == word or not are_nearly_equal(word, other):
             continue
         for place, weight in places[other].items():
             found[place] = max(found.get(place, 0.0), _NEARLY * weight)
     return found
+
+
+def are_nearly_equal(word: str, other: str) -> bool:
+    """Whether two words without digits have a beginning in common that is most of the shorter one."""
+    enough = max(_STEM, math.ceil(_STEM_SHARE * min(len(word), len(other))))
+    return not word.isdigit() and not other.isdigit() and _common(word, other) >= enough
 
 
 def _common(one: str, other: str) -> int:

@@ -8,8 +8,9 @@ from aeond.capabilities.llm.adapters.scripted import Rule, ScriptedLLM
 from aeond.domain.outcome import Outcome
 from aeond.domain.runs.situations import Situation
 from aeond.domain.tools import Composition, CompositionView, Effect, ToolCall, ToolSpec
-from aeond.domain.values import JsonObject
+from aeond.domain.values import JsonObject, JsonValue
 from aeond.orchestration.interfaces import RouteChoice, discard_text
+from aeond.schemas.parts import is_list
 from tests.support.deciders import Composing, WholeTool, decider_of
 from tests.support.strategy import TEXT, grant, registry, run_of, spec
 
@@ -90,6 +91,25 @@ async def test_a_change_that_cannot_be_written_is_refused(written: object) -> No
     assert choice.value.answer is not None
     assert choice.value.answer.text == "I cannot."
     assert "change" not in str(llm.requests[-1].schema)
+
+
+async def test_what_does_not_follow_from_the_request_is_not_used() -> None:
+    """The view of a call says what of the written value follows from what was said: only that is used, and where nothing is left the change
+    is refused."""
+    heard: list[str] = []
+
+    def said(value: JsonValue, text: str) -> JsonValue:
+        assert is_list(value)
+        heard.append(text)
+        return [one for one in value if one in text.split()] or None
+
+    view = replace(SHOWN, said=said)
+    choice, _ = await chosen({"change": {"path": "list"}}, ["a", "b"], view)
+    assert choice.value.tool_call == ToolCall("change", {"path": "list", "notes": ["b"]})
+    assert "drop b" in heard[0]
+    refused, _ = await chosen({"change": {"path": "list"}}, ["a"], view, after={"cannot": "I cannot."})
+    assert refused.value.answer is not None
+    assert refused.value.answer.text == "I cannot."
 
 
 async def test_a_list_without_end_is_used_as_far_as_it_says_something_new() -> None:

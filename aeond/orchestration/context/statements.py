@@ -67,6 +67,13 @@ def question_and_rest(text: str) -> tuple[str, str]:
     return text[:end].strip(), text[end:].strip()
 
 
+def beside_questions(text: str) -> str:
+    """The sentences beside its questions, which may be an order; "" if there is no question."""
+    said = sentences(text)
+    rest = [one for one in said if not is_question(one)]
+    return " ".join(rest) if len(rest) < len(said) else ""
+
+
 def line_of(text: str) -> str:
     """A text as one line; beyond MAX_LINE_CHARS it is cut, visibly."""
     line = " ".join(text.split())

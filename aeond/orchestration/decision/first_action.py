@@ -1,5 +1,6 @@
 """The first action for a request, before anything has been done for it."""
 
+from dataclasses import replace
 from typing import Final
 
 import anyio
@@ -14,6 +15,7 @@ from aeond.domain.tools import Effect, ToolCall
 from aeond.frozen import frozen
 from aeond.orchestration.context.addresses import addresses_in, may_have_address
 from aeond.orchestration.context.new_files import named_folder, names_new_file
+from aeond.orchestration.context.statements import beside_questions
 from aeond.orchestration.decision.conversations.fitting import FittingTools
 from aeond.orchestration.decision.conversations.knowledge import general_reply
 from aeond.orchestration.decision.conversations.redirection import Redirection
@@ -144,7 +146,8 @@ class FirstAction:
         if suited is not None:  # files have no part in it: to read their names takes seconds
             view = situation.without_files()
             return await self.action.choose(snapshot, view, suited, grant, on_text), situation, offer
-        if not subject.wants_no_change and (
+        order = replace(snapshot, resolved_text=beside_questions(snapshot.text))
+        if (not subject.wants_no_change or names_new_file(order, situation)) and (
             call := await self._for_new_name(snapshot, situation, offer, grant)
         ):
             return success(CallTool(call)), situation, offer

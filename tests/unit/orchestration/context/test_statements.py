@@ -4,6 +4,7 @@ from hypothesis import strategies as st
 
 from aeond.orchestration.context.statements import (
     MAX_LINE_CHARS,
+    beside_questions,
     gives_operands,
     is_question,
     last_question,
@@ -144,6 +145,19 @@ def test_only_questions_are_left_out_in_any_script(pieces: list[tuple[str, str]]
 def test_an_order_may_follow_a_question(question: str, rest: str) -> None:
     """A text is divided behind its last question, and nothing else of it is changed."""
     assert question_and_rest(f"{question} {rest}".strip()) == (question, rest)
+
+
+@pytest.mark.parametrize(
+    ("text", "rest"),
+    [
+        ("Move a.txt to b.txt. How long is it? Thanks!", "Move a.txt to b.txt. Thanks!"),
+        ("How long is a.txt?", ""),
+        ("Move a.txt to b.txt", ""),
+    ],
+)
+def test_what_stands_beside_a_question_may_be_an_order(text: str, rest: str) -> None:
+    """The sentences beside the questions of a text are those that are none; a text without a question has none."""
+    assert beside_questions(text) == rest
 
 
 @pytest.mark.parametrize(

@@ -167,7 +167,15 @@ async def test_other_requests_are_not_asked_about(request_: str, *, more_files: 
 
 async def test_a_question_renames_nothing() -> None:
     """Where no change is wanted, the model is not asked what the name is for."""
-    assert (await named("was list.txt things.txt before?", {"rename": -0.05}, subject="files"))[1] == 0
+    for request_ in ("was list.txt things.txt before?", "Look at list.txt. Was it things.txt before?"):
+        assert (await named(request_, {"rename": -0.05}, subject="files"))[1] == 0
+
+
+async def test_an_order_beside_a_question_gives_a_file_its_new_name() -> None:
+    """A request that looks like a question is asked what the name is for where that stands in another sentence than the question."""
+    text = "Move list.txt to things.txt, please. How many are on it?"
+    call, asked = await named(text, {"rename": -0.05, "new": -3.0}, subject="files")
+    assert (call, asked) == (ToolCall("move", {"path": "home/list.txt", "to": "things.txt"}), 1)
 
 
 @pytest.mark.parametrize(

@@ -219,7 +219,9 @@ def _with_plain_names(statement: str, *columns: Sequence[str]) -> str:
 
     def plain(found: re.Match[str]) -> str:
         quoted = found.group()
-        column = quoted[1:-1].replace('""', '"') if quoted[0] != "'" else ""
+        if quoted[0] == "'":  # a text
+            return quoted
+        column = quoted[1:-1].replace('""', '"')
         meant = names.get(column, set()) if column not in declared else set()
         return f" {next(iter(meant))} " if len(meant) == 1 else quoted
 

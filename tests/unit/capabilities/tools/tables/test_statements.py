@@ -153,12 +153,13 @@ def test_names_are_those_of_statements() -> None:
         (("who", "x", "x"), 'SELECT "x" FROM t', ("1",)),
         (("who", "a b", "a_b"), 'SELECT "a b", "a_b", "a_b_2" FROM t', ("1", "1", "2")),
         (("who", "first name", "lat"), 'SELECT t."first name", lat FROM t', ("1", "2")),
+        (("who", "", "lat"), "SELECT 'a', \"\" FROM t", ("a", "1")),
     ],
 )
 def test_names_in_quotes_mean_the_columns_of_the_file(
     columns: tuple[str, ...], statement: str, row: tuple[str, ...]
 ) -> None:
-    """Of equal names the first one counts, and a name that statements use means that column."""
+    """Of equal names the first one counts, a name that statements use means that column, and texts are no names."""
     assert select({"t": Table(columns, (("L", "1", "2"),))}, statement).rows == (row,)
 
 

@@ -12,7 +12,7 @@ NUMERAL: Final = re.compile(
     re.ASCII,
 )
 # A sign belongs to the number, a hyphen after a letter or digit does not; nor is the 4 of Q4 a number.
-_SIGNED: Final = re.compile(rf"(?<![^\W_])(?:[-+\u2212]\s?)?(?:{NUMERAL.pattern})")
+SIGNED_NUMERAL: Final = re.compile(rf"(?<![^\W_])(?:[-+\u2212]\s?)?(?:{NUMERAL.pattern})")
 
 
 def plain_numeral(text: str) -> str:
@@ -37,7 +37,7 @@ def plain_numeral(text: str) -> str:
 
 def first_number(text: str) -> Fraction | None:
     """The only number in a text, such as a cell "EUR 1.280,50" or "-3 %"; None where there is none or several."""
-    found = _SIGNED.findall(text)
+    found = SIGNED_NUMERAL.findall(text)
     if len(found) != 1:
         return None
     return number_of(found[0])
@@ -57,7 +57,7 @@ def decimal_sign(text: str) -> str:
 
     In 1.250,50 and 17,5 it is the comma, in 1,280,000 and 17.5 the point; 1.280 and 1,280 leave it open.
     """
-    found = _SIGNED.findall(text)
+    found = SIGNED_NUMERAL.findall(text)
     if len(found) != 1:
         return ""
     numeral = _GROUPED.sub("", found[0].lstrip("-+\u2212 "))

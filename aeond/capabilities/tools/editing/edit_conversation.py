@@ -16,7 +16,7 @@ from aeond.capabilities.tools.files.contained_files import ContainedFiles
 from aeond.capabilities.tools.files.path_matching import PathMatching, Wanted, file_target
 from aeond.capabilities.tools.relevance.line_ranking import Line, rank
 from aeond.capabilities.tools.tables.query_conversation import declaration
-from aeond.capabilities.tools.tables.row_changes import row_file
+from aeond.capabilities.tools.tables.rows.row_changes import row_file
 from aeond.capabilities.tools.tables.statement_pattern import statements_schema
 from aeond.capabilities.tools.trust import Trusts
 from aeond.capabilities.tools.worker_threads import Stopped, WorkerThreads

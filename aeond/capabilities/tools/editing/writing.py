@@ -25,7 +25,7 @@ from aeond.capabilities.tools.files.path_matching import (
 )
 from aeond.capabilities.tools.files.reading import FilePath
 from aeond.capabilities.tools.function_tool import FunctionTool, tool
-from aeond.capabilities.tools.tables.row_changes import MAX_STATEMENT_CHARS, change_rows
+from aeond.capabilities.tools.tables.rows.row_changes import MAX_STATEMENT_CHARS, change_rows
 from aeond.capabilities.tools.trust import Trusts, trust_all
 from aeond.capabilities.tools.worker_threads import Stopped
 from aeond.domain.plans.approvals import CallPreview
@@ -71,7 +71,8 @@ class _Rows(BaseModel):
     sql: Annotated[
         str,
         Field(
-            max_length=MAX_STATEMENT_CHARS, description="UPDATE, INSERT or DELETE of rows, for csv and tsv"
+            max_length=MAX_STATEMENT_CHARS,
+            description="UPDATE, INSERT or DELETE of rows, for csv and tsv",
         ),
     ]
 

@@ -3,7 +3,7 @@
 import pytest
 
 from aeond.capabilities.tools.tables.reading import read_table
-from aeond.capabilities.tools.tables.row_changes import change_rows
+from aeond.capabilities.tools.tables.rows.row_changes import change_rows
 from aeond.capabilities.tools.tables.statement_pattern import statements_schema
 from aeond.schemas.checker import SchemaChecker
 

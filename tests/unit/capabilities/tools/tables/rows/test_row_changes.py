@@ -2,7 +2,8 @@
 
 import pytest
 
-from aeond.capabilities.tools.tables.row_changes import change_rows, row_file
+from aeond.capabilities.tools.tables.rows.row_changes import change_rows, row_file
+from aeond.capabilities.tools.tables.rows.row_file import RowFile
 from aeond.errors import ToolError
 
 STOCK = 'what,price,count,note\r\nrope,19.50,30,"red, 8 mm"\r\n\r\nlamp,4.00,12,\r\n"paint, white",12.25,2,"two\nlines"\r\n'
@@ -45,6 +46,7 @@ def test_statements_follow_each_other() -> None:
         ("a,share\nx,12 %\ny,8 %\n", "UPDATE t SET share = 15 WHERE a = 'x'", "a,share\nx,15 %\ny,8 %\n"),
         ("a,n\nx,1\ny,2.5\n", "UPDATE t SET n = 4.75 WHERE a = 'x'", "a,n\nx,4.75\ny,2.5\n"),
         ("a,n\nx,1\n", "UPDATE t SET n = 1.5 WHERE a = 'x'", "a,n\nx,1.5\n"),
+        ("a,n\nx,-3\n", "UPDATE t SET n = n - 1", "a,n\nx,-4\n"),
         ("a,n\nx,1\n", "UPDATE t SET n = NULL WHERE a = 'x'", "a,n\nx,\n"),
         ("a,day\nx,\n", "UPDATE t SET day = '2026-11-28' WHERE a = 'x'", "a,day\nx,2026-11-28\n"),
         ("\ufeffa\tn\nx\t1\n", "UPDATE t SET n = 2 WHERE a = 'x'", "\ufeffa\tn\nx\t2\n"),
@@ -104,7 +106,7 @@ def test_other_statements_are_refused(statement: str, reason: str) -> None:
         ("| a | b |\n| - | - |\n| 1 | 2 |\n", "a.csv"),
     ],
 )
-def test_only_tables_with_a_header_are_changed_by_statements(text: str, path: str) -> None:
+def test_files_without_rows_are_not_changed_by_statements(text: str, path: str) -> None:
     """Any other file is refused with what to do instead."""
     assert row_file(text, path) is None
     with pytest.raises(ToolError) as refused:
@@ -117,3 +119,12 @@ def test_a_long_change_is_reported_in_short() -> None:
     text = "n\tm\n" + "".join(f"{n}\t1\n" for n in range(9))
     edit = change_rows(text.encode(), ["UPDATE t SET m = 2 WHERE n < 5"], "t.tsv")
     assert edit.change == "before: 0\t1\n1\t1\n2\t1\nand 2 more rows\nnow: 0\t2\n1\t2\n2\t2\nand 2 more rows"
+
+
+@pytest.mark.parametrize(("text", "path"), [(STOCK, "a.csv"), ("\ufeff" + STOCK, "a.CSV")])
+def test_a_file_of_rows_can_be_put_together_again(text: str, path: str) -> None:
+    """The rows of a file, joined, are its text, but for a mark of the order of bytes."""
+    file: RowFile | None = row_file(text, path)
+    assert file is not None
+    assert len(file.rows) == len(file.table.rows) == len(file.written)
+    assert file.joined(file.rows, []) == text.removeprefix("\ufeff")

@@ -72,7 +72,7 @@ class _Rows(BaseModel):
         str,
         Field(
             max_length=MAX_STATEMENT_CHARS,
-            description="UPDATE, INSERT or DELETE of rows, for csv and tsv",
+            description="UPDATE, INSERT or DELETE of rows, for csv, tsv and JSON lists",
         ),
     ]
 

@@ -102,14 +102,15 @@ def _objects(text: str) -> Table | None:
         return None
     if not isinstance(found, list) or not found or not all(isinstance(row, dict) for row in found):
         return None
-    return _below_names(found) if any(found) and len(found) <= MAX_ROWS else None
+    return table_of_records(found) if any(found) and len(found) <= MAX_ROWS else None
 
 
 def _of_records(records: Sequence[Record], around: str) -> Table | None:
-    return replace(_below_names(records), around=around) if 0 < len(records) <= MAX_ROWS else None
+    return replace(table_of_records(records), around=around) if 0 < len(records) <= MAX_ROWS else None
 
 
-def _below_names(records: Sequence[Record]) -> Table:
+def table_of_records(records: Sequence[Record]) -> Table:
+    """The values of the records below their names; at most MAX_COLUMNS of these."""
     columns = tuple(dict.fromkeys(name for row in records for name in row))[:MAX_COLUMNS]
     rows = tuple(tuple(_cell(row.get(name)) for name in columns) for row in records)
     return Table(tuple(map(storable, columns)), rows)

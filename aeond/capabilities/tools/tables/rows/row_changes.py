@@ -9,6 +9,7 @@ from aeond.capabilities.tools.files.differences import Edit
 from aeond.capabilities.tools.tables.cells import column_cells
 from aeond.capabilities.tools.tables.rows.column_form import ColumnForm
 from aeond.capabilities.tools.tables.rows.delimited_rows import delimited_rows
+from aeond.capabilities.tools.tables.rows.json_rows import json_rows
 from aeond.capabilities.tools.tables.rows.row_file import RowFile
 from aeond.capabilities.tools.tables.statements import rows_after, table_name
 from aeond.domain.values import short_line
@@ -18,17 +19,20 @@ MAX_STATEMENT_CHARS: Final = 1_000
 MAX_SHOWN_ROWS: Final = 3  # in the report
 MAX_ROW_CHARS: Final = 200  # of a row there
 _TABLES: Final = (".csv", ".tsv")
+_JSON: Final = ".json"
 _MARK: Final = "\ufeff"  # of the order of bytes
 # UTF-8, and as spreadsheets on Windows write. Loaded here: a thread with the rights of a user may not be able to read Python.
 _CODECS: Final = (codecs.lookup("utf-8"), codecs.lookup("cp1252"))
 
 
 def row_file(text: str, path: str) -> RowFile | None:
-    """The rows that statements can change in the text of a file: those of a csv or tsv file with a header that names all cells. None for any
-    other text."""
+    """The rows that statements can change in the text of a file: those of a csv or tsv file with a header that names all cells, and those of
+    a JSON file with a list of flat objects. None for any other text."""
     text, ending = text.removeprefix(_MARK), PurePosixPath(path).suffix.casefold()
     if not text.strip():
         return None
+    if ending == _JSON:
+        return json_rows(text)
     return delimited_rows(text) if ending in _TABLES else None
 
 

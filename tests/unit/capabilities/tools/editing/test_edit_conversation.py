@@ -66,6 +66,18 @@ async def test_a_table_is_declared_and_changed_by_statements(tmp_path: Path) -> 
     assert not admits(view, [{"add": "anchor,1"}])
 
 
+async def test_a_list_of_records_is_declared_as_a_table(tmp_path: Path) -> None:
+    """A JSON file with a list of flat objects is in view as the declaration of a table, in which true and false are texts."""
+    (tmp_path / "orders.json").write_text('[{"no": 7, "paid": false},\n {"no": 8, "paid": true}]\n')
+    conversation = EditConversation(ContainedFiles(resolve_in_kernel), WorkerThreads(), trust_all)
+    context = replace(CONTEXT, workspace=str(tmp_path))
+    view = await conversation.view({"path": "orders"}, context, "7 is paid")
+    assert view is not None
+    assert view.text.startswith("CREATE TABLE orders (\n  no REAL, -- 7, 8\n  paid TEXT -- 'false', 'true'")
+    assert admits(view, [{"sql": "UPDATE orders SET paid = 'true' WHERE no = 7"}])
+    assert not admits(view, [{"add": '{"no": 9, "paid": true}'}])
+
+
 def test_equal_list_items_keep_their_markers() -> None:
     """A list item whose text is that of another line is named with its marker."""
     assert names_of(["# Week", "- [ ] swim", "- [x] read", "* swim"]) == [

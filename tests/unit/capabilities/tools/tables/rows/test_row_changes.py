@@ -104,6 +104,7 @@ def test_other_statements_are_refused(statement: str, reason: str) -> None:
         ("a,b\n1,2\n3,4,5\n6,7\n8,9\n1,1\n", "a.csv"),
         ("", "a.csv"),
         ("| a | b |\n| - | - |\n| 1 | 2 |\n", "a.csv"),
+        ('[{"a": {"b": 1}}]', "a.json"),
     ],
 )
 def test_files_without_rows_are_not_changed_by_statements(text: str, path: str) -> None:
@@ -121,7 +122,9 @@ def test_a_long_change_is_reported_in_short() -> None:
     assert edit.change == "before: 0\t1\n1\t1\n2\t1\nand 2 more rows\nnow: 0\t2\n1\t2\n2\t2\nand 2 more rows"
 
 
-@pytest.mark.parametrize(("text", "path"), [(STOCK, "a.csv"), ("\ufeff" + STOCK, "a.CSV")])
+@pytest.mark.parametrize(
+    ("text", "path"), [(STOCK, "a.csv"), ("\ufeff" + STOCK, "a.CSV"), ('[{"a": 1}, {"a": 2}]\n', "a.json")]
+)
 def test_a_file_of_rows_can_be_put_together_again(text: str, path: str) -> None:
     """The rows of a file, joined, are its text, but for a mark of the order of bytes."""
     file: RowFile | None = row_file(text, path)

@@ -19,6 +19,7 @@ from aeond.orchestration.decision.forms.native import NativeDecisions
 from aeond.orchestration.decision.forms.reading import DecisionReading
 from aeond.orchestration.decision.forms.schema import decision_schema
 from aeond.orchestration.decision.interfaces import DecisionModel, Offer
+from aeond.orchestration.decision.means import Means
 from aeond.orchestration.decision.offers import Offers
 from aeond.orchestration.evaluation.evaluators import EvaluatorByRoute, PlanEvaluator
 from aeond.orchestration.interfaces import Planner, References
@@ -71,7 +72,7 @@ def phases_over(
     answered = answered or Answered()
     preamble = Preamble(registry, validator)
     planner: Planner = ModelPlanner(model, preamble)
-    decider = Decider(
+    means = Means(
         decisions_of(model),
         llm,
         Offers(registry, invoker),
@@ -79,11 +80,9 @@ def phases_over(
         Composer(
             llm, invoker, validator, Corrections(ranking, answered.corrections), compute, answered.unwritten
         ),
-        answered.subjects,
-        answered.findings,
-        answered.fitting,
-        compute,
+        answered,
     )
+    decider = Decider(means)
     return PhaseOrchestrator(
         references=references,
         tools=ToolChoice(registry, ranking),

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from aeond.capabilities.embedding.no_embedder import NoEmbedder
 from aeond.capabilities.llm.adapters.scripted import Rule, Script, ScriptedLLM
@@ -16,6 +16,7 @@ from aeond.orchestration.decision.conversations.correction import Corrections
 from aeond.orchestration.decision.decider import Decider
 from aeond.orchestration.decision.forms.constrained import ConstrainedDecisions
 from aeond.orchestration.decision.forms.reading import DecisionReading
+from aeond.orchestration.decision.means import Means
 from aeond.orchestration.decision.offers import Offers
 from aeond.orchestration.matching.text_ranking import TextRanking
 from aeond.orchestration.planning.validator import PlanValidator
@@ -108,6 +109,11 @@ def decider_of(
     decisions = ConstrainedDecisions(llm, DecisionReading(Supervisor(llm, check), check))
     invoker = invoker or PlainInvoker({})
     composer = Composer(llm, invoker, check, Corrections(TextRanking(NoEmbedder())))
-    return Decider(
-        lambda: decisions, llm, Offers(tools, invoker), FileSearch(llm, Seen(situation)), composer
-    ), llm
+    search = FileSearch(llm, Seen(situation))
+    return Decider(Means(lambda: decisions, llm, Offers(tools, invoker), search, composer)), llm
+
+
+def observing(decider: Decider, situations: Seen) -> Decider:
+    """The same Decider in other situations."""
+    search = replace(decider.means.search, situations=situations)
+    return Decider(replace(decider.means, search=search))

@@ -15,7 +15,6 @@ from aeond.orchestration.decision.conversations.composing import Composer
 from aeond.orchestration.decision.conversations.correction import Corrections
 from aeond.orchestration.decision.decider import Decider
 from aeond.orchestration.decision.forms.constrained import ConstrainedDecisions
-from aeond.orchestration.decision.forms.reading import DecisionReading
 from aeond.orchestration.decision.means import Means
 from aeond.orchestration.decision.offers import Offers
 from aeond.orchestration.matching.text_ranking import TextRanking
@@ -106,7 +105,7 @@ def decider_of(
     """The Decider, and the model that answers by the rules, and neither what the person does nor which tool fits, unless a rule says it."""
     llm = ScriptedLLM(Script(rules=(*unanswered(rules), *rules)))
     check = PlanValidator(tools, ())
-    decisions = ConstrainedDecisions(llm, DecisionReading(Supervisor(llm, check), check))
+    decisions = ConstrainedDecisions(Supervisor(llm, check))
     invoker = invoker or PlainInvoker({})
     composer = Composer(llm, invoker, check, Corrections(TextRanking(NoEmbedder())))
     search = FileSearch(llm, Seen(situation))

@@ -15,7 +15,6 @@ from aeond.orchestration.assembly import decisions_of, phases_over, usual_openin
 from aeond.orchestration.decision.answered import Answered
 from aeond.orchestration.decision.forms.constrained import ConstrainedDecisions
 from aeond.orchestration.decision.forms.native import NativeDecisions
-from aeond.orchestration.decision.forms.reading import DecisionReading
 from aeond.orchestration.matching.text_ranking import TextRanking
 from aeond.orchestration.prompts.answer_prompts import (
     ANSWER_KNOWN,
@@ -147,7 +146,7 @@ def test_prompts_of_a_run_begin_as_the_warm_up_reads_them() -> None:
     tools, check, run = registry(), validator(WRITE), run_of()
     tools.register(WholeTool(written))
     llm = says({"text": "do", "likely": {"do": -0.1}})
-    decisions = ConstrainedDecisions(llm, DecisionReading(Supervisor(llm, check), check))
+    decisions = ConstrainedDecisions(Supervisor(llm, check))
     questions = (
         dependence_messages("User: a", "b"),
         *(way.messages("User: a", "b") for way in REWRITINGS.values()),

@@ -1,5 +1,6 @@
 """Requests to models and their answers."""
 
+from collections.abc import Sequence
 from dataclasses import field, replace
 from enum import StrEnum
 
@@ -125,6 +126,15 @@ class LLMChunk:
     tool_calls: tuple[ModelToolCall, ...] = ()
     likely: tuple[LikelyToken, ...] = ()
     pieces: int = 1
+
+
+def response_of(chunks: Sequence[LLMChunk], model: str) -> LLMResponse:
+    """The answer of which these are all chunks."""
+    last = chunks[-1]
+    assert last.usage is not None
+    assert last.finish_reason is not None
+    text = "".join(chunk.text for chunk in chunks)
+    return LLMResponse(text, last.usage, model, last.finish_reason, last.timing, last.tool_calls, last.likely)
 
 
 @frozen

@@ -9,7 +9,6 @@ from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 import anyio
 
-from aeond.capabilities.llm.adapters.chunks import response_of
 from aeond.capabilities.llm.adapters.measurements import Measurements
 from aeond.capabilities.llm.adapters.requests import (
     PROBE,
@@ -20,7 +19,15 @@ from aeond.capabilities.llm.adapters.requests import (
     without_tool_calls,
 )
 from aeond.capabilities.llm.adapters.retry import Retries
-from aeond.domain.llm import LLMCapabilities, LLMChunk, LLMRequest, LLMResponse, ToolChoice, ToolSchema
+from aeond.domain.llm import (
+    LLMCapabilities,
+    LLMChunk,
+    LLMRequest,
+    LLMResponse,
+    ToolChoice,
+    ToolSchema,
+    response_of,
+)
 from aeond.domain.messages import Message
 from aeond.errors import LLMError, LLMGoneError, OverloadedError
 

@@ -142,13 +142,9 @@ class LLMCapabilities:
     """Abilities of an adapter. `context_length` is in tokens, for prompt and answer together. `tool_calls` is
     whether the loaded model calls tools natively, `likely` whether the probabilities of first tokens are reported."""
 
-    streaming: bool
     schema: bool
     context_length: int
     tokenizer: bool = True
-    embeddings: bool = False
-    sleep: bool = False
-    priority: bool = False
     tool_calls: bool = False
     likely: bool = False
 

@@ -109,10 +109,6 @@ class Offer:
             refusal=True,
         )
 
-    def to_compute(self) -> "Offer":
-        """The tools that only compute, in place of an answer or a refusal."""
-        return self.to_look((Effect.PURE,))
-
     def to_look(self, effects: Collection[Effect] = LOOKS) -> "Offer":
         """The tools that look into what exists here or compute from it, in place of an answer or a refusal."""
         return self._limited(lambda spec: looks_here(spec) and spec.effect in effects)

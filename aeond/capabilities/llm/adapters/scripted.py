@@ -163,10 +163,8 @@ class ScriptedLLM:
     def capabilities(self) -> LLMCapabilities:
         script = self.script
         return LLMCapabilities(
-            streaming=True,
             schema=True,
             context_length=script.context_length,
-            sleep=script.sleeps,
             tool_calls=script.tool_calls,
             likely=any(rule.likely for rule in script.rules),
         )

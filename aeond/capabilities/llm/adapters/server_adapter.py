@@ -5,7 +5,7 @@ from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from dataclasses import replace
 from itertools import count
-from typing import Any, ClassVar, Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 import anyio
 
@@ -195,15 +195,11 @@ class ServerAdapter(ABC, Generic[EngineT]):
 class EngineAdapter(ServerAdapter[SessionsT]):
     """A ServerAdapter over an engine that aeond supervises, which starts with the first request."""
 
-    has_priorities: ClassVar = False
-
     @property
     def capabilities(self) -> LLMCapabilities:
         return LLMCapabilities(
-            streaming=True,
             schema=True,
             context_length=self._engine.context_length,
-            priority=self.has_priorities,
             tool_calls=self._engine.tool_calls and self.may_call_tools,
             likely=True,
         )

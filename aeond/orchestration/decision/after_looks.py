@@ -168,7 +168,7 @@ class AfterLooks:
             situation = await self.means.search.widened(run, situation, grant)
         if may_look and (call := reading_of(run, situation, offer)) is not None:
             return Looked(situation, offer, going_on(run, call))
-        elsewhere = offer.elsewhere([step.step.tool_call for step in executed(run)])
+        elsewhere = offer.elsewhere([value for step in executed(run) for value in step.values])
         if may_look and elsewhere.tools:
             return Looked(situation, elsewhere)
         # What a small model decides where nothing was shown was never right: it can only refuse.

@@ -6,7 +6,6 @@ import anyio
 
 from aeond.domain.outcome import Outcome, success
 from aeond.domain.plans.plan import StepState
-from aeond.domain.plans.steps import StepSnapshot
 from aeond.domain.runs.budgets import Grant
 from aeond.domain.runs.run import RunSnapshot
 from aeond.domain.runs.situations import Situation
@@ -210,7 +209,9 @@ class FirstAction:
         failed = [step for step in pages if step.state is not StepState.SUCCEEDED]
         if not failed or not await self._needs_pages(snapshot, situation, grant):
             return ""
-        return "\n".join(f"{_address_of(step)}: {step.error or step.reason}" for step in failed)
+        return "\n".join(
+            f"{', '.join(map(str, step.values))}: {step.error or step.reason}" for step in failed
+        )
 
     async def _needs_pages(self, snapshot: RunSnapshot, situation: Situation, grant: Grant) -> bool:
         subject = await self.means.subject(snapshot, situation, grant)
@@ -250,7 +251,3 @@ class FirstAction:
 def _is_from_view(subject: Subject, run: RunSnapshot) -> bool:
     """Whether an answer is wanted that is to come from what is in view, or after a look."""
     return subject.wants_no_change and is_unrestricted(run)
-
-
-def _address_of(step: StepSnapshot) -> str:
-    return ", ".join(map(str, step.step.tool_call.arguments.values())) if step.step.tool_call else ""

@@ -93,13 +93,10 @@ def _of_proposal(
     """What the author of a proposal that was made says about it, with its note, the files that it changed, and what failed afterwards."""
     output = proposal.output if isinstance(proposal.output, Mapping) else {}
     said = [str(output.get("explanation", "")), str(output.get("note", ""))]
-    made = change.step.tool_call.arguments.values() if change.step.tool_call else ()
-    done = [f"{one.target}: {one.kind.rpartition('.')[2]}" for one in run.effects if one.target not in made]
-    failed = [
-        f"{step.step.tool_call.tool}: {result_of(step)}"
-        for step in later
-        if step.state is not StepState.SUCCEEDED and step.step.tool_call
-    ]
+    effects = [one for one in run.effects if one.target not in change.values]
+    done = [f"{one.target}: {one.kind.rpartition('.')[2]}" for one in effects]
+    lost = [step for step in later if step.state is not StepState.SUCCEEDED and step.tool]
+    failed = [f"{step.tool}: {result_of(step)}" for step in lost]
     return "\n".join(filter(None, (*said, *done, *failed)))
 
 
@@ -110,8 +107,7 @@ async def _is_for_one(llm: LLMAdapter, run: RunSnapshot, grant: Grant) -> bool:
 
 def _read_again(change: StepSnapshot, offer: Offer) -> ToolCall | None:
     """The call that reads the file that a step has changed, under the name that it has now."""
-    values = change.step.tool_call.arguments.values() if change.step.tool_call else ()
-    calls = (offer.reading(value) for value in values if isinstance(value, str))
+    calls = (offer.reading(value) for value in change.values if isinstance(value, str))
     return next((call for call in calls if call is not None), None)
 
 

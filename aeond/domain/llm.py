@@ -1,5 +1,6 @@
 """Requests to models and their answers."""
 
+from collections.abc import Sequence
 from dataclasses import field, replace
 from enum import StrEnum
 
@@ -127,18 +128,23 @@ class LLMChunk:
     pieces: int = 1
 
 
+def response_of(chunks: Sequence[LLMChunk], model: str) -> LLMResponse:
+    """The answer of which these are all chunks."""
+    last = chunks[-1]
+    assert last.usage is not None
+    assert last.finish_reason is not None
+    text = "".join(chunk.text for chunk in chunks)
+    return LLMResponse(text, last.usage, model, last.finish_reason, last.timing, last.tool_calls, last.likely)
+
+
 @frozen
 class LLMCapabilities:
     """Abilities of an adapter. `context_length` is in tokens, for prompt and answer together. `tool_calls` is
     whether the loaded model calls tools natively, `likely` whether the probabilities of first tokens are reported."""
 
-    streaming: bool
     schema: bool
     context_length: int
     tokenizer: bool = True
-    embeddings: bool = False
-    sleep: bool = False
-    priority: bool = False
     tool_calls: bool = False
     likely: bool = False
 

@@ -1,4 +1,4 @@
-"""Names as people write them: equal in form, close in spelling, or one part of the other.
+"""Names as people write them: equal in form, close in spelling, or one part of the other; and the forms of numbers, dates and times.
 
 Only form counts: letters, digits, case, accents and spacing. No rule here depends on a language.
 """
@@ -19,6 +19,24 @@ TEXT_ENDINGS: Final = frozenset(
     {".json", ".md"} | {ending for ending, kind in mimetypes.types_map.items() if kind.startswith("text/")}
 )
 """The endings of the names of text files, in small letters with their dot."""
+
+NARROW_SPACES: Final = "\u00a0\u2009\u202f"
+"""The spaces that stand between groups of digits and divide no words."""
+
+GROUPING: Final = f" {NARROW_SPACES}'\u2019_"
+"""The characters that stand between groups of three digits, beside the point and the comma."""
+
+POINTED: Final = re.compile(r"\d{1,3}(?:\.\d{3})+")
+"""A number in which the points may divide groups of digits, as in 1.200."""
+
+_TIME: Final = r"\d{1,2}[:h]\d\d(?::\d\d)?"
+TIME: Final = re.compile(_TIME)
+DATE: Final = re.compile(
+    r"(?:\d{4}-\d\d(?:-\d\d)?|\d{4}([./])\d{1,2}\1\d{1,2}"
+    r"|\d{1,2}-\d{1,2}-\d{2,4}|\d{1,2}\.\d{1,2}\.(?:\d{2,4})?|\d{1,2}/\d{1,2}(?:/\d{2,4})?)"
+    rf"(?:[ T]{_TIME}.*)?"
+)
+"""A day, perhaps with a time of day, or a month of a year."""
 
 _POSSESSIVE: Final = re.compile(r"(?<=\w)['\u2019]s\b")
 _DIGITS: Final = re.compile(r"\d+")
@@ -115,6 +133,11 @@ def nearest(wanted: str, names: Iterable[str], limit: int, *, least: float = 0.0
     """The names most alike, the likeliest first; equal ones keep their order."""
     ranked = sorted(((likeness(wanted, name), name) for name in names), key=lambda pair: -pair[0])
     return tuple(name for alike, name in ranked[:limit] if alike >= least)
+
+
+def between_groups(signs: str) -> re.Pattern[str]:
+    """Finds each of the signs between two groups of digits, as in 1 200."""
+    return re.compile(rf"(?<=\d)[{signs}](?=\d{{3}}(?!\d))")
 
 
 def _alike(one: str, other: str) -> bool:

@@ -16,9 +16,9 @@ from aeond.orchestration.decision.conversations.correction import Corrections
 from aeond.orchestration.decision.decider import Decider
 from aeond.orchestration.decision.forms.constrained import ConstrainedDecisions
 from aeond.orchestration.decision.forms.native import NativeDecisions
-from aeond.orchestration.decision.forms.reading import DecisionReading
 from aeond.orchestration.decision.forms.schema import decision_schema
 from aeond.orchestration.decision.interfaces import DecisionModel, Offer
+from aeond.orchestration.decision.means import Means
 from aeond.orchestration.decision.offers import Offers
 from aeond.orchestration.evaluation.evaluators import EvaluatorByRoute, PlanEvaluator
 from aeond.orchestration.interfaces import Planner, References
@@ -71,7 +71,7 @@ def phases_over(
     answered = answered or Answered()
     preamble = Preamble(registry, validator)
     planner: Planner = ModelPlanner(model, preamble)
-    decider = Decider(
+    means = Means(
         decisions_of(model),
         llm,
         Offers(registry, invoker),
@@ -79,11 +79,9 @@ def phases_over(
         Composer(
             llm, invoker, validator, Corrections(ranking, answered.corrections), compute, answered.unwritten
         ),
-        answered.subjects,
-        answered.findings,
-        answered.fitting,
-        compute,
+        answered,
     )
+    decider = Decider(means)
     return PhaseOrchestrator(
         references=references,
         tools=ToolChoice(registry, ranking),
@@ -99,8 +97,7 @@ def phases_over(
 def decisions_of(model: Supervisor) -> Callable[[], DecisionModel]:
     """Native tool calls where the loaded model has them, else JSON under a schema. Evaluated for each decision,
     because models are loaded and unloaded while the daemon runs."""
-    constrained = ConstrainedDecisions(model.llm, DecisionReading(model, model.validator))
-    native = NativeDecisions(model.llm, constrained)
+    constrained, native = ConstrainedDecisions(model), NativeDecisions(model)
     return lambda: native if model.llm.capabilities.tool_calls else constrained
 
 

@@ -17,7 +17,6 @@ from aeond.domain.runs.budgets import Grant
 from aeond.domain.tools import Effect, ToolCall, ToolSpec
 from aeond.orchestration.decision.forms.constrained import ConstrainedDecisions
 from aeond.orchestration.decision.forms.native import NativeDecisions
-from aeond.orchestration.decision.forms.reading import DecisionReading
 from aeond.orchestration.decision.interfaces import CallTool, Decision, DecisionModel, GiveAnswer, Offer, Turn
 from aeond.orchestration.repair.supervisor import Supervisor
 from aeond.ports import LLMAdapter, TextSink
@@ -77,13 +76,12 @@ class Subject:
 
 
 def constrained(llm: LLMAdapter) -> ConstrainedDecisions:
-    check = validator(DICE)
-    return ConstrainedDecisions(llm, DecisionReading(Supervisor(llm, check), check))
+    return ConstrainedDecisions(Supervisor(llm, validator(DICE)))
 
 
 def native(llm: LLMAdapter) -> NativeDecisions:
     """Over a real model, which is made to call: whether it would by itself is not what is shown."""
-    return NativeDecisions(llm, constrained(llm), ToolChoice.REQUIRED)
+    return NativeDecisions(Supervisor(llm, validator(DICE)), ToolChoice.REQUIRED)
 
 
 def scripted(*, tool_calls: bool) -> Subject:

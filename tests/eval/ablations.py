@@ -15,16 +15,14 @@ import pytest
 from aeond.capabilities.tools.relevance import related_lines
 from aeond.domain.tools import ToolSpec
 from aeond.orchestration.context.file_search import FileSearch
-from aeond.orchestration.decision import after_looks, first_action, next_action
+from aeond.orchestration.decision import after_looks, decider, first_action, next_action
 from aeond.orchestration.decision.conversations import fitting, redirection, results_reply
 from aeond.orchestration.decision.conversations.composing import Composer
 from aeond.orchestration.decision.conversations.correction import Corrections
-from aeond.orchestration.decision.conversations.extent import AfterChange
 from aeond.orchestration.decision.conversations.fitting import FittingTools
 from aeond.orchestration.decision.conversations.redirection import Redirection
 from aeond.orchestration.decision.conversations.subject import Subject, Subjects
 from aeond.orchestration.decision.first_action import FirstAction
-from aeond.orchestration.decision.new_file import NewFile
 
 _ACTED: ContextVar[set[str] | None] = ContextVar("acted", default=None)
 _judged: Final[list[set[str]]] = []
@@ -61,13 +59,13 @@ MECHANISMS: Final = {
     "first call": Mechanism(Redirection, "of_call", None),
     "first answer": Mechanism(Redirection, "of_text", None),
     "correction": Mechanism(Corrections, "of", None),
-    "report": Mechanism(AfterChange, "answer", ""),
+    "report": Mechanism(decider, "after_change", ""),
     "lines": Mechanism(related_lines, "rank", (), plain=True),
     "nearest": Mechanism(after_looks, "reading_of", None, plain=True, also=(first_action,)),
     "pages": Mechanism(FirstAction, "page_calls", ()),
     "named files": Mechanism(after_looks, "named_files_of", (), plain=True, also=(first_action,)),
     "folder": Mechanism(FirstAction, "folder_calls", ()),
-    "new file": Mechanism(NewFile, "call", None),
+    "new file": Mechanism(after_looks, "new_file_call", None),
     "words": Mechanism(FileSearch, "_words_of", ""),
     "undone": Mechanism(Redirection, "of_undone", None),
     "place": Mechanism(redirection, "place_of", ""),

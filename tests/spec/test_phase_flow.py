@@ -22,7 +22,6 @@ from aeond.kernel.orchestrator import Orchestrator, RunPorts
 from aeond.orchestration.assembly import phases_over
 from aeond.orchestration.execution.agent_steps import AgentReasoner
 from aeond.orchestration.execution.intents import PreparedIntents
-from aeond.orchestration.execution.readiness import StepReadiness
 from aeond.orchestration.matching.text_ranking import TextRanking
 from aeond.orchestration.planning.validator import PlanValidator
 from aeond.orchestration.repair.step_repair import StepRepairer
@@ -111,7 +110,7 @@ class Daemon:
                 NoSituations(),
                 TextRanking(NoEmbedder()),
             ),
-            intents=PreparedIntents(registry, reasoner, validator, StepReadiness(), NoTemplates(), Ids()),
+            intents=PreparedIntents(registry, reasoner, validator, NoTemplates(), Ids()),
             immediate=AlwaysWait(),
             executor=StepExecutor(
                 PlainInvoker(tools), reasoner, repairer, clock, ScriptedChildren(), NamedTemplates()

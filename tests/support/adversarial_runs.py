@@ -29,7 +29,6 @@ from aeond.orchestration.assembly import phases_over
 from aeond.orchestration.execution.agent_steps import AgentReasoner
 from aeond.orchestration.execution.inline_executor import InlineExecutor
 from aeond.orchestration.execution.intents import PreparedIntents
-from aeond.orchestration.execution.readiness import StepReadiness
 from aeond.orchestration.matching.text_ranking import TextRanking
 from aeond.orchestration.planning.validator import PlanValidator
 from aeond.orchestration.repair.step_repair import StepRepairer
@@ -91,7 +90,7 @@ class World:
                 NoSituations(),
                 TextRanking(NoEmbedder()),
             ),
-            intents=PreparedIntents(registry, reasoner, validator, StepReadiness(), AnyTemplate(), self),
+            intents=PreparedIntents(registry, reasoner, validator, AnyTemplate(), self),
             executor=StepExecutor(
                 invoker=invoker,
                 reasoner=reasoner,

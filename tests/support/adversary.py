@@ -54,7 +54,7 @@ class Adversary:
     tokens: int = 0
     model: str = "adversary"
     capabilities: LLMCapabilities = field(
-        default_factory=lambda: LLMCapabilities(streaming=True, schema=True, context_length=32_000)
+        default_factory=lambda: LLMCapabilities(schema=True, context_length=32_000)
     )
 
     def __post_init__(self) -> None:

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from aeond.capabilities.embedding.no_embedder import NoEmbedder
 from aeond.capabilities.llm.adapters.scripted import Rule, Script, ScriptedLLM
@@ -15,7 +15,7 @@ from aeond.orchestration.decision.conversations.composing import Composer
 from aeond.orchestration.decision.conversations.correction import Corrections
 from aeond.orchestration.decision.decider import Decider
 from aeond.orchestration.decision.forms.constrained import ConstrainedDecisions
-from aeond.orchestration.decision.forms.reading import DecisionReading
+from aeond.orchestration.decision.means import Means
 from aeond.orchestration.decision.offers import Offers
 from aeond.orchestration.matching.text_ranking import TextRanking
 from aeond.orchestration.planning.validator import PlanValidator
@@ -105,9 +105,14 @@ def decider_of(
     """The Decider, and the model that answers by the rules, and neither what the person does nor which tool fits, unless a rule says it."""
     llm = ScriptedLLM(Script(rules=(*unanswered(rules), *rules)))
     check = PlanValidator(tools, ())
-    decisions = ConstrainedDecisions(llm, DecisionReading(Supervisor(llm, check), check))
+    decisions = ConstrainedDecisions(Supervisor(llm, check))
     invoker = invoker or PlainInvoker({})
     composer = Composer(llm, invoker, check, Corrections(TextRanking(NoEmbedder())))
-    return Decider(
-        lambda: decisions, llm, Offers(tools, invoker), FileSearch(llm, Seen(situation)), composer
-    ), llm
+    search = FileSearch(llm, Seen(situation))
+    return Decider(Means(lambda: decisions, llm, Offers(tools, invoker), search, composer)), llm
+
+
+def observing(decider: Decider, situations: Seen) -> Decider:
+    """The same Decider in other situations."""
+    search = replace(decider.means.search, situations=situations)
+    return Decider(replace(decider.means, search=search))

@@ -32,7 +32,6 @@ from aeond.kernel.executor import StepExecutor
 from aeond.kernel.orchestrator import Orchestrator, RunPorts
 from aeond.orchestration.execution.inline_executor import InlineExecutor
 from aeond.orchestration.execution.intents import PreparedIntents
-from aeond.orchestration.execution.readiness import StepReadiness
 from aeond.orchestration.planning.validator import PlanValidator
 from aeond.ports import Tool
 from aeond.ports.policy import Approver
@@ -124,9 +123,7 @@ class GullibleWorld:
             journal=self.journal,
             feed=RecordingFeed(),
             phases=Gullible(asked),
-            intents=PreparedIntents(
-                registry, reasoner, validator, StepReadiness(), NoTemplates(), NumberedIds()
-            ),
+            intents=PreparedIntents(registry, reasoner, validator, NoTemplates(), NumberedIds()),
             executor=StepExecutor(
                 invoker, reasoner, ScriptedRepairer(), clock, NoChildren(), NamedTemplates()
             ),

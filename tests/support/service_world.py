@@ -26,7 +26,7 @@ from aeond.kernel.orchestrator import Orchestrator, RunPorts
 from aeond.orchestration.execution.inline_executor import InlineExecutor
 from aeond.orchestration.execution.intents import PreparedIntents
 from aeond.orchestration.execution.planned_calls import PlannedCalls
-from aeond.orchestration.execution.readiness import StepReadiness
+from aeond.orchestration.execution.readiness import bound_arguments
 from aeond.orchestration.interfaces import Templates
 from aeond.orchestration.matching.template_choice import TemplateLibrary
 from aeond.orchestration.planning.plan_parsing import in_order
@@ -147,7 +147,7 @@ class WorldIntents(PlainIntents):
     def __init__(self, tools: dict[str, ScriptedTool], templates: Templates, ids: NumberedIds) -> None:
         super().__init__(tools)
         self._prepared = PreparedIntents(
-            ScriptedRegistry(), FixedReasoner(), ScriptedValidator(), StepReadiness(), templates, ids
+            ScriptedRegistry(), FixedReasoner(), ScriptedValidator(), templates, ids
         )
 
     def prepare(self, run: RunSnapshot, step_id: str, reservation: Amounts) -> StepStarted:
@@ -155,7 +155,8 @@ class WorldIntents(PlainIntents):
         call = started.step.tool_call
         if call is None or started.mode is not StepMode.TOOL:
             return started
-        arguments = StepReadiness().bind(call.arguments, run, self.tools[call.tool].spec).value
+        spec, checker = self.tools[call.tool].spec, PlanValidator(ScriptedRegistry(), ())
+        arguments = bound_arguments(call.arguments, run, spec, checker).value
         return replace(started, step=replace(started.step, tool_call=replace(call, arguments=arguments)))
 
     def prepare_child(

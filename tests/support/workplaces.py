@@ -32,7 +32,6 @@ from aeond.orchestration.assembly import phases_over
 from aeond.orchestration.execution.agent_steps import AgentReasoner
 from aeond.orchestration.execution.inline_executor import InlineExecutor
 from aeond.orchestration.execution.intents import PreparedIntents
-from aeond.orchestration.execution.readiness import StepReadiness
 from aeond.orchestration.matching.text_ranking import TextRanking
 from aeond.orchestration.planning.validator import PlanValidator
 from aeond.orchestration.repair.step_repair import StepRepairer
@@ -124,9 +123,7 @@ class Workplace:
                 NoSituations(),
                 TextRanking(NoEmbedder()),
             ),
-            intents=PreparedIntents(
-                registry, reasoner, validator, StepReadiness(), NoTemplates(), TimeSortedIds(clock)
-            ),
+            intents=PreparedIntents(registry, reasoner, validator, NoTemplates(), TimeSortedIds(clock)),
             executor=StepExecutor(invoker, reasoner, repairer, clock, NoChildren(), NamedTemplates()),
             clock=clock,
             immediate=InlineExecutor(invoker, clock),

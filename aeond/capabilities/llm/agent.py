@@ -1,6 +1,6 @@
 """The built-in agent: a model that answers a message."""
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping
 
 from aeond.concurrency import closing
 from aeond.domain.llm import LLMChunk, LLMRequest, Timing, TokenUsage
@@ -26,13 +26,10 @@ class LLMAgent:
     """
 
     name = LLM_AGENT
+    capabilities = ("reason", "stream")
 
     def __init__(self, adapter: LLMAdapter) -> None:
         self._adapter = adapter
-
-    @property
-    def capabilities(self) -> Sequence[str]:
-        return ("reason", "stream") if self._adapter.capabilities.streaming else ("reason",)
 
     async def process(self, message: Message) -> Message:
         response = await self._adapter.generate(await self._request(message))

@@ -24,7 +24,6 @@ from aeond.orchestration.decision.answered import Answered
 from aeond.orchestration.execution.agent_steps import AgentReasoner
 from aeond.orchestration.execution.inline_executor import InlineExecutor
 from aeond.orchestration.execution.intents import PreparedIntents
-from aeond.orchestration.execution.readiness import StepReadiness
 from aeond.orchestration.last_runs import LastRuns
 from aeond.orchestration.matching.template_choice import TemplateChooser, TemplateLibrary
 from aeond.orchestration.matching.text_ranking import TextRanking
@@ -86,7 +85,7 @@ class Thinking:
                 partial(computed, now=partial(local_now, self.clock)),
                 answered,
             ),
-            intents=PreparedIntents(registry, reasoner, validator, StepReadiness(), self.templates, self.ids),
+            intents=PreparedIntents(registry, reasoner, validator, self.templates, self.ids),
             immediate=InlineExecutor(self.invoker, self.clock),
             executor=StepExecutor(self.invoker, reasoner, repairer, self.clock, self.children(), chooser),
             clock=self.clock,

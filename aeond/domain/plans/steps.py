@@ -54,8 +54,23 @@ class StepSnapshot:
         return self.attempt > 0 or self.state in (StepState.RUNNING, StepState.UNKNOWN)
 
     @property
+    def lost(self) -> bool:
+        """Whether it gave no result and will give none."""
+        return self.state in (StepState.FAILED, StepState.INVALID)
+
+    @property
     def step_id(self) -> str:
         return self.step.step_id
+
+    @property
+    def tool(self) -> str:
+        """The tool that it calls; "" if it calls none."""
+        return self.step.tool_call.tool if self.step.tool_call else ""
+
+    @property
+    def values(self) -> tuple[JsonValue, ...]:
+        """The arguments of its call, without their names."""
+        return tuple(self.step.tool_call.arguments.values()) if self.step.tool_call else ()
 
 
 Steps = Mapping[str, StepSnapshot]  # by step id, in plan order

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Final
 
+from aeond.domain.names import GROUPING, POINTED, between_groups
 from aeond.domain.values import JsonValue, mapped
 
 Computes = Callable[[str], int | float | str | None]
@@ -27,8 +28,7 @@ _LETTERS: Final = re.compile(r"[^\W\d_]+\.?|[€$£°]")
 _OPERATORS: Final = str.maketrans("\u00d7\u00b7\u00f7\u2212\u2013", "**/--")
 _CLOCK: Final = re.compile(r"\d+:\d\d")
 _DECIMAL_COMMA: Final = re.compile(r"\d,\d{1,2}(?!\d)")
-_GROUPED: Final = re.compile(r"\d{1,3}(?:\.\d{3})+")
-_SPACED: Final = re.compile(r"(?<=\d)[ \u00a0\u202f](?=\d{3}(?!\d))")  # between groups of digits
+_GROUPED: Final = between_groups(GROUPING)
 _DECIMALS: Final = 2
 _INEXACT: Final = 1e-9
 
@@ -102,7 +102,7 @@ def states(text: str, result: str) -> bool:
 
 def numbers_in(text: str) -> frozenset[float]:
     """The numbers in the text, in each way in which their decimal and grouping signs can be read."""
-    numerals = re.findall(_NUMERAL, _SPACED.sub("", text))
+    numerals = re.findall(_NUMERAL, _GROUPED.sub("", text))
     return frozenset(one for numeral in numerals for one, _ in _readings(numeral))
 
 
@@ -114,7 +114,7 @@ def _is_one_of(value: float, shown: Sequence[tuple[float, int]]) -> bool:
 def _readings(numeral: str) -> list[tuple[float, int]]:
     """What a numeral may stand for, each with the number of its decimals: a comma or point is a decimal one, or groups thousands."""
     forms = [numeral.replace(",", "."), numeral.replace(",", "")]
-    if "," in numeral or _GROUPED.fullmatch(numeral):
+    if "," in numeral or POINTED.fullmatch(numeral):
         forms.append(numeral.replace(".", "").replace(",", "."))
     found = []
     for plain in forms:

@@ -7,14 +7,13 @@ from typing import Final
 from aeond.concurrency import closing
 from aeond.domain.llm import (
     FinishReason,
-    LikelyToken,
     LLMChunk,
     LLMRequest,
     LLMResponse,
     Timing,
     TokenUsage,
+    response_of,
 )
-from aeond.domain.messages import ModelToolCall
 from aeond.domain.outcome import BUDGET_SPENT, Outcome, Problem, failure, success
 from aeond.domain.runs.budgets import Amounts, Grant, ModelCall, ModelUse
 from aeond.errors import (
@@ -117,25 +116,18 @@ class BudgetedLLM:
     async def _stream_once(
         self, request: LLMRequest, on_text: TextSink, is_endless: Callable[[str], bool]
     ) -> Outcome[LLMResponse | None]:
-        text: list[str] = []
-        reason: FinishReason | None = None
-        usage: TokenUsage | None = None
-        timing = Timing()
-        calls: tuple[ModelToolCall, ...] = ()
-        likely: tuple[LikelyToken, ...] = ()
+        chunks: list[LLMChunk] = []
         try:
             async for chunk in self.chunks(request, is_endless):
+                chunks.append(chunk)
                 if chunk.text:
-                    text.append(chunk.text)
                     on_text(chunk.text)
-                reason, usage = chunk.finish_reason or reason, chunk.usage or usage
-                timing, calls, likely = chunk.timing, chunk.tool_calls or calls, chunk.likely or likely
         except AeondError as error:
             return failure(problem_of(error), None)
-        if reason is None or usage is None:
+        if not chunks or chunks[-1].finish_reason is None or chunks[-1].usage is None:
             message = "the model's answer ended without saying why"
             return failure(Problem(LLMError.reason, message, retryable=True), None)
-        return success(LLMResponse("".join(text), usage, self._llm.model, reason, timing, calls, likely))
+        return success(response_of(chunks, self._llm.model))
 
     async def _admit(self, request: LLMRequest) -> Outcome[tuple[LLMRequest, int] | None]:
         """The request as it fits, and the tokens taken for it."""

@@ -16,13 +16,12 @@ from aeond.domain.tools import Effect, ToolCall
 from aeond.frozen import frozen
 from aeond.orchestration.context.new_files import names_new_file
 from aeond.orchestration.decision.conversations.knowledge import computed_reply, general_reply
-from aeond.orchestration.decision.conversations.results_reply import ResultsReply, not_found_reply
-from aeond.orchestration.decision.conversations.subject import Subject, Subjects
-from aeond.orchestration.decision.first_action import FirstAction, is_unrestricted
+from aeond.orchestration.decision.conversations.results_reply import not_found_reply
+from aeond.orchestration.decision.first_action import FirstAction
 from aeond.orchestration.decision.interfaces import CHANGES, Offer
-from aeond.orchestration.decision.new_file import NewFile
-from aeond.orchestration.decision.next_action import NextAction
-from aeond.orchestration.decision.offers import Offers, named_files_of, reading_of
+from aeond.orchestration.decision.means import Means
+from aeond.orchestration.decision.new_file import new_file_call
+from aeond.orchestration.decision.offers import named_files_of, reading_of
 from aeond.orchestration.decision.results import (
     ANSWERED,
     CANNOT,
@@ -33,9 +32,7 @@ from aeond.orchestration.decision.results import (
     turns_of,
 )
 from aeond.orchestration.interfaces import Judgement, discard_text
-from aeond.orchestration.last_runs import LastRuns
 from aeond.orchestration.prompts.answer_prompts import NOT_SHOWN
-from aeond.ports import LLMAdapter
 
 _LOOKS: Final = 2  # before a decision about a request whose answer no look has shown
 _REPLY_CALLS: Final = 2  # a question about the subject, and an answer from the results
@@ -55,31 +52,9 @@ class Looked:
 
 @frozen
 class AfterLooks:
-    """`findings` holds what was found out, by run."""
+    """Judges a run by these means."""
 
-    first_action: FirstAction
-    new_file: NewFile
-    findings: LastRuns[str, str]
-
-    @property
-    def _action(self) -> NextAction:
-        return self.first_action.action
-
-    @property
-    def _llm(self) -> LLMAdapter:
-        return self._action.llm
-
-    @property
-    def _offers(self) -> Offers:
-        return self._action.offers
-
-    @property
-    def _results(self) -> ResultsReply:
-        return self.first_action.results
-
-    @property
-    def _subjects(self) -> Subjects:
-        return self._action.redirection.subjects
+    means: Means
 
     async def judge(self, run: RunSnapshot, situation: Situation, offer: Offer, grant: Grant) -> Looked:
         """Leaves the decision open for every run that has not only looked. After a calculation that failed its numbers are looked for."""
@@ -105,13 +80,12 @@ class AfterLooks:
 
     def _has_only_looked(self, run: RunSnapshot) -> bool:
         """Whether all steps of a small model's run without restrictions looked something up or computed, the last one with success."""
-        steps = self._results.informative(executed(run))
+        steps = self.means.results.informative(executed(run))
         return (
             bool(steps)
-            and self._action.redirection.possible
-            and is_unrestricted(run)
+            and self.means.asks_about(run)
             and steps[-1].state is StepState.SUCCEEDED
-            and all(self._offers.looks(step.step.tool_call) for step in steps)
+            and all(self.means.offers.looks(step.step.tool_call) for step in steps)
         )
 
     def _computed_in_vain(self, run: RunSnapshot) -> bool:
@@ -119,24 +93,23 @@ class AfterLooks:
         steps = executed(run)
         return (
             bool(steps)
-            and self._action.redirection.possible
-            and is_unrestricted(run)
+            and self.means.asks_about(run)
             and steps[-1].state is StepState.FAILED
             and all(map(self._computes, steps))
         )
 
     def _computes(self, step: StepSnapshot) -> bool:
-        return self._offers.looks(step.step.tool_call, (Effect.PURE,))
+        return self.means.offers.looks(step.step.tool_call, (Effect.PURE,))
 
     async def _further_looks(
         self, run: RunSnapshot, situation: Situation, offer: Offer, grant: Grant
     ) -> Sequence[ToolCall]:
         """The calls that read what else the request names, or that select from the table that was read."""
         named = named_files_of(run, situation, offer)
-        named = named or await self.first_action.folder_calls(run, situation, offer, grant)
+        named = named or await FirstAction(self.means).folder_calls(run, situation, offer, grant)
         if named:
             return named
-        selecting = await self._action.selection(run, situation, offer, grant)
+        selecting = await self.means.action.selection(run, situation, offer, grant)
         return () if selecting is None else (selecting,)
 
     async def _reply(self, run: RunSnapshot, situation: Situation, grant: Grant) -> str:
@@ -145,27 +118,27 @@ class AfterLooks:
         steps = executed(run)
         if (
             grant.left.llm_calls <= _REPLY_CALLS
-            or (await self._subject(run, situation, grant)).wants_only_change
+            or (await self.means.subject(run, situation, grant)).wants_only_change
         ):
             return ""
         steps = [step for step in steps if step.state is StepState.SUCCEEDED or not self._computes(step)]
         if all(map(self._computes, steps)):
-            return await computed_reply(self._llm, run, turns_of(steps, MAX_RESULT_CHARS), grant)
-        of_pages = bool(self._offers.page_steps(run))
-        return await self._results.of(run, situation, steps, grant, of_pages=of_pages)
+            return await computed_reply(self.means.llm, run, turns_of(steps, MAX_RESULT_CHARS), grant)
+        of_pages = bool(self.means.offers.page_steps(run))
+        return await self.means.results.of(run, situation, steps, grant, of_pages=of_pages)
 
     async def _new_file_call(
         self, run: RunSnapshot, situation: Situation, offer: Offer, reply: str, grant: Grant
     ) -> ToolCall | None:
         """The call that makes the new file for which a run has looked, with what was replied from the results; None for a question, and
         where the reply says that nothing is shown, unless the request names all that was read."""
-        subject = await self._subject(run, situation, grant)
-        if subject.wants_no_change or (reply == NOT_SHOWN and not self._offers.names_all_seen(run)):
+        subject = await self.means.subject(run, situation, grant)
+        if subject.wants_no_change or (reply == NOT_SHOWN and not self.means.offers.names_all_seen(run)):
             return None
         found = "" if reply == NOT_SHOWN else reply
-        made = await self.new_file.call(run, situation, offer, found, grant)
+        made = await new_file_call(self.means, run, situation, offer, found, grant)
         if made is not None and found and not subject.asks_too:
-            self.findings[run.run_id] = found
+            self.means.answered.findings[run.run_id] = found
         return made
 
     async def _to_change(
@@ -174,46 +147,45 @@ class AfterLooks:
         """The offer for a change with what was found out, or beside it; None if only an answer is wanted: findings in more than the
         usual places, because the request names them, are one unless a change is surely wanted. A question may name a file that is missing, and
         nothing was found."""
-        subject = await self._subject(run, situation, grant)
+        subject = await self.means.subject(run, situation, grant)
         makes_file = bool(found) and names_new_file(run, situation)
-        gathered = bool(found) and self._results.places(executed(run)) > _LOOKS
+        gathered = bool(found) and self.means.results.places(executed(run)) > _LOOKS
         if (subject.wants_no_change or (gathered and not subject.is_order)) and not makes_file:
             return None
         # A question besides an order is answered from the changed file.
         if found and not subject.asks_too:
-            self.findings[run.run_id] = found
+            self.means.answered.findings[run.run_id] = found
         changing = offer.to_change(CHANGES)
         return changing if changing.tools and subject.wants_change_too else offer
 
     async def _elsewhere(self, run: RunSnapshot, situation: Situation, offer: Offer, grant: Grant) -> Looked:
         """Where the looks did not show the answer: the next nearest file, another look, an answer without one, or a refusal. A question about
         a page is answered nowhere else."""
-        pages_read = bool(self._offers.page_steps(run))
+        pages_read = bool(self.means.offers.page_steps(run))
         looks = [step for step in executed(run) if not self._computes(step)]
-        may_look = not pages_read and self._results.places(looks) < _LOOKS
+        may_look = not pages_read and self.means.results.places(looks) < _LOOKS
         if may_look and not offer.has_others:
-            situation = await self._action.search.widened(run, situation, grant)
+            situation = await self.means.search.widened(run, situation, grant)
         if may_look and (call := reading_of(run, situation, offer)) is not None:
             return Looked(situation, offer, going_on(run, call))
-        elsewhere = offer.elsewhere([step.step.tool_call for step in executed(run)])
+        elsewhere = offer.elsewhere([value for step in executed(run) for value in step.values])
         if may_look and elsewhere.tools:
             return Looked(situation, elsewhere)
         # What a small model decides where nothing was shown was never right: it can only refuse.
         if not offer.has_others:
             if not pages_read and (known := await self._known(run, situation, grant)):
                 return Looked(situation, offer, ended(run, ANSWERED, known))
-            if refusal := await not_found_reply(self._llm, run, situation, grant):
+            if refusal := await not_found_reply(self.means.llm, run, situation, grant):
                 return Looked(situation, offer, ended(run, CANNOT, refusal))
         return Looked(situation, offer.others)
 
     async def _known(self, run: RunSnapshot, situation: Situation, grant: Grant) -> str:
         """The answer from memory or general knowledge, after looks that showed none; "" if the model does not surely have one."""
-        if remembered := await self._results.from_memory(run, situation, grant):
+        if remembered := await self.means.results.from_memory(run, situation, grant):
             return remembered
-        subject = await self._subject(run, situation, grant)
-        if not await self._subjects.is_knowledge(subject, self._llm, run, grant, nothing_else=True):
+        subject = await self.means.subject(run, situation, grant)
+        if not await self.means.answered.subjects.is_knowledge(
+            subject, self.means.llm, run, grant, nothing_else=True
+        ):
             return ""
-        return await general_reply(self._llm, run, situation, grant, discard_text)
-
-    async def _subject(self, run: RunSnapshot, situation: Situation, grant: Grant) -> Subject:
-        return await self._subjects.of(self._llm, run, situation, grant)
+        return await general_reply(self.means.llm, run, situation, grant, discard_text)

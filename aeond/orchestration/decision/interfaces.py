@@ -9,6 +9,7 @@ from aeond.domain.messages import Message
 from aeond.domain.outcome import Outcome
 from aeond.domain.runs.budgets import Grant
 from aeond.domain.tools import Effect, ToolCall, ToolSpec
+from aeond.domain.values import JsonValue
 from aeond.frozen import frozen
 from aeond.ports import TextSink
 from aeond.schemas.parts import as_object, required_of
@@ -109,17 +110,12 @@ class Offer:
             refusal=True,
         )
 
-    def to_compute(self) -> "Offer":
-        """The tools that only compute, in place of an answer or a refusal."""
-        return self.to_look((Effect.PURE,))
-
     def to_look(self, effects: Collection[Effect] = LOOKS) -> "Offer":
         """The tools that look into what exists here or compute from it, in place of an answer or a refusal."""
         return self._limited(lambda spec: looks_here(spec) and spec.effect in effects)
 
-    def elsewhere(self, calls: Sequence[ToolCall | None]) -> "Offer":
-        """The tools that look into what exists here, but not at what these calls have named; no answer."""
-        named = [value for call in calls if call is not None for value in call.arguments.values()]
+    def elsewhere(self, named: Collection[JsonValue]) -> "Offer":
+        """The tools that look into what exists here, but not at what is named here; no answer."""
         values = {key: tuple(one for one in known if one not in named) for key, known in self.values.items()}
         looking = self.to_look((Effect.READ,))
         tools = tuple(

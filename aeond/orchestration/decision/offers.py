@@ -72,11 +72,7 @@ class Offers:
     async def next(self, run: RunSnapshot, situation: Situation) -> Offer:
         """The offer after a result. The user is not asked again after a question was left without an answer. After
         one of the first failures the run goes on: the failed tool and those that look something up are offered."""
-        unanswered = {
-            step.step.tool_call.tool
-            for step in run.steps_in(StepState.FAILED)
-            if step.step.tool_call is not None
-        }
+        unanswered = {step.tool for step in run.steps_in(StepState.FAILED)}
         seen = _uncovered(self.specs(run), situation)
         specs = tuple(spec for spec in seen if not (spec.asks_user and spec.name in unanswered))
         helpful = _after_failure(run, specs)
@@ -150,11 +146,10 @@ class Offers:
     def names_all_seen(self, run: RunSnapshot) -> bool:
         """Whether the request names all pages and files that the run's steps were about."""
         pages = self.page_steps(run)
-        others = [step.step.tool_call for step in executed(run) if step not in pages]
         return all(
-            call is not None
-            and any(isinstance(value, str) and names_file(run, value) for value in call.arguments.values())
-            for call in others
+            any(isinstance(value, str) and names_file(run, value) for value in step.values)
+            for step in executed(run)
+            if step not in pages
         )
 
     def _addresses(self, run: RunSnapshot) -> Sequence[str]:
@@ -202,14 +197,11 @@ def _after_failure(run: RunSnapshot, specs: tuple[ToolSpec, ...]) -> tuple[ToolS
     failures = [step for step in steps if step.state is not StepState.SUCCEEDED]
     if not failures or steps[-1] is not failures[-1] or len(failures) > MAX_RETRIES:
         return ()
-    call = failures[-1].step.tool_call
-    failed = next((spec for spec in specs if call is not None and spec.name == call.tool), None)
+    failed = next((spec for spec in specs if spec.name == failures[-1].tool), None)
     if failed is None or failed.asks_user:
         return ()
     helpful = tuple(spec for spec in specs if spec.shows_names or _looks_something_up(spec))
-    again = sum(
-        step.step.tool_call is not None and step.step.tool_call.tool == failed.name for step in failures
-    )
+    again = sum(step.tool == failed.name for step in failures)
     if helpful and again > 1 and failed.effect is Effect.PURE and not gives_operands(run.text):
         return helpful  # what is to be computed has to be looked up first
     return tuple(spec for spec in specs if spec is failed or spec in helpful)
@@ -263,6 +255,4 @@ def reading_of(run: RunSnapshot, situation: Situation, offer: Offer) -> ToolCall
 def _seen(run: RunSnapshot) -> Sequence[str]:
     """The pages and files that the calls of the run are about, with other texts in them, and calls that were not made: a denied one is not made
     again."""
-    made = [step.step.tool_call for step in run.steps.values()]
-    values = [value for call in made if call is not None for value in call.arguments.values()]
-    return [value for value in values if isinstance(value, str)]
+    return [value for step in run.steps.values() for value in step.values if isinstance(value, str)]

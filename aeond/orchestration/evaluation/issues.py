@@ -90,18 +90,14 @@ def _settled(run: RunSnapshot) -> Iterator[str]:
     free = [step for step in succeeded if step.step.tool_call and step.step_id in used]
     for lost in run.steps_in(StepState.FAILED, StepState.INVALID):
         for other in free:
-            if _tool_of(other) == _tool_of(lost) and other.pass_index > lost.pass_index:
+            if other.tool == lost.tool and other.pass_index > lost.pass_index:
                 free.remove(other)
                 yield lost.step_id
                 break
 
 
-def _tool_of(step: StepSnapshot) -> str:
-    return step.step.tool_call.tool if step.step.tool_call else ""
-
-
 def _of_step(step: StepSnapshot, *, made_good: bool) -> Iterator[Issue]:
-    if step.state in (StepState.FAILED, StepState.INVALID):
+    if step.lost:
         reason = BLOCKED if step.clarity is Clarity.BLOCKED else step.reason or "STEP_FAILED"
         severity = Severity.LOW if made_good else Severity.HIGH
         yield _issue(reason, step.step_id, step.error or "it gave no result", severity)

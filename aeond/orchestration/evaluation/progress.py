@@ -10,8 +10,6 @@ from aeond.domain.values import JsonValue, canonical_json
 BARREN_PASSES: Final = 2  # so many in a row without anything new are one too many
 _ALTERNATION: Final = 4  # calls: one, another, the one, the other
 
-_LOST: Final = (StepState.FAILED, StepState.INVALID)
-
 
 def stuck_in(run: RunSnapshot) -> str:
     """Why more of the same would not help, in plain words; "" when the run gets on.
@@ -22,9 +20,9 @@ def stuck_in(run: RunSnapshot) -> str:
     """
     calls = [(step, _call_of(step)) for step in executed_steps(run)]
     latest = [(step, call) for step, call in calls if step.pass_index == run.pass_index]
-    failed_before = {c for s, c in calls if s.state in _LOST and s.pass_index < run.pass_index}
+    failed_before = {c for s, c in calls if s.lost and s.pass_index < run.pass_index}
     for step, call in latest:
-        if step.state in _LOST and call in failed_before:
+        if step.lost and call in failed_before:
             return f"{step.step_id} failed with the same call as a step before it"
     last = calls[-_ALTERNATION:]
     turns = [call for _, call in last]

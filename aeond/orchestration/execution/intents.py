@@ -13,7 +13,7 @@ from aeond.domain.runs.events import ChildRunStarted, StepEnded, StepStarted
 from aeond.domain.runs.run import RunSnapshot
 from aeond.domain.tools import Recovery, ToolCall
 from aeond.frozen import frozen
-from aeond.orchestration.execution.readiness import StepReadiness
+from aeond.orchestration.execution.readiness import bound_arguments, prepared_step
 from aeond.orchestration.execution.tool_visibility import may_use
 from aeond.orchestration.interfaces import Templates
 from aeond.ports import Ids, Reasoner, ToolRegistry, Validator
@@ -29,14 +29,13 @@ class PreparedIntents:
     registry: ToolRegistry
     reasoner: Reasoner
     validator: Validator
-    readiness: StepReadiness
     templates: Templates
     ids: Ids
 
     def prepare(self, run: RunSnapshot, step_id: str, reservation: Amounts) -> StepStarted:
         assert run.plan is not None
         current = run.steps[step_id]
-        step = self.readiness.prepare(run.plan.step(step_id), run)
+        step = prepared_step(run.plan.step(step_id), run)
         attempt = current.attempt + 1
         repaired = current.mode is StepMode.REPAIR
         planned = step.tool_call
@@ -52,7 +51,7 @@ class PreparedIntents:
         arguments = planned.arguments
         # A call with an id was bound before its arguments were repaired: it holds data and no references.
         if not planned.call_id:
-            ok, arguments, problem = self.readiness.bind(arguments, run, tool.spec)
+            ok, arguments, problem = bound_arguments(arguments, run, tool.spec, self.validator)
             if not ok:
                 step = replace(step, errors=(str(problem),))
                 return StepStarted(step, attempt, StepMode.TOOL, Recovery.RERUN, reservation)

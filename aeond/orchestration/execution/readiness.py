@@ -18,7 +18,7 @@ from aeond.orchestration.planning.step_references import (
     refers,
     substituted,
 )
-from aeond.schemas.checker import SchemaChecker
+from aeond.ports import Validator
 from aeond.schemas.parts import part_at
 
 MAX_CONTEXT_CHARS: Final = 16_000
@@ -30,80 +30,79 @@ PRIMARY_NAMES: Final = ("result", "value", "content", "text")
 _PRIMARY_ALIASES: Final = ("result", "output")
 
 
-class StepReadiness:
-    """Prepares steps from the snapshot of their run."""
+def prepared_step(step: PlanStep, snapshot: RunSnapshot) -> PlanStep:
+    """The step with its place in the plan and, as context, the outputs and handoffs of its dependencies.
 
-    def __init__(self) -> None:
-        self._checker = SchemaChecker()
+    The context has little more than `MAX_CONTEXT_CHARS` at most; it states where long outputs were shortened.
+    """
+    ids = [planned.step_id for planned in snapshot.plan] if snapshot.plan else []
+    index = ids.index(step.step_id) + 1 if step.step_id in ids else 0
+    context = context_of(step.depends_on, snapshot, MAX_CONTEXT_CHARS)
+    return replace(step, incoming_context=context, step_index=index, total_steps=len(ids))
 
-    def prepare(self, step: PlanStep, snapshot: RunSnapshot) -> PlanStep:
-        """The step with its place in the plan and, as context, the outputs and handoffs of its dependencies.
 
-        The context has little more than `MAX_CONTEXT_CHARS` at most; it states where long outputs were shortened.
-        """
-        ids = [planned.step_id for planned in snapshot.plan] if snapshot.plan else []
-        index = ids.index(step.step_id) + 1 if step.step_id in ids else 0
-        context = context_of(step.depends_on, snapshot, MAX_CONTEXT_CHARS)
-        return replace(step, incoming_context=context, step_index=index, total_steps=len(ids))
+def bound_arguments(
+    arguments: JsonObject, snapshot: RunSnapshot, spec: ToolSpec, validator: Validator
+) -> Outcome[JsonObject]:
+    """The arguments with every reference replaced.
 
-    def bind(self, arguments: JsonObject, snapshot: RunSnapshot, spec: ToolSpec) -> Outcome[JsonObject]:
-        """The arguments with every reference replaced.
+    A text that is one reference becomes the value: of a whole output its primary value (its only
+    property, or the one named result, value, content or text), or the whole output where the schema
+    wants that; where it wants text, JSON text. References within longer text become text. A reference
+    that leads nowhere is a REFERENCE_UNRESOLVED problem that names what is there instead.
+    """
+    bound = _bound(arguments, None, snapshot, validator)
+    if bound.ok and validator.validate_output(bound.value, spec.input_schema):
+        return _bound(arguments, spec.input_schema, snapshot, validator)
+    return bound
 
-        A text that is one reference becomes the value: of a whole output its primary value (its only
-        property, or the one named result, value, content or text), or the whole output where the schema
-        wants that; where it wants text, JSON text. References within longer text become text. A reference
-        that leads nowhere is a REFERENCE_UNRESOLVED problem that names what is there instead.
-        """
-        bound = self._bind_arguments(arguments, None, snapshot)
-        if bound.ok and self._checker.check(bound.value, spec.input_schema, "ARGUMENT"):
-            return self._bind_arguments(arguments, spec.input_schema, snapshot)
-        return bound
 
-    def _bind_arguments(
-        self, arguments: JsonObject, schema: JsonObject | None, snapshot: RunSnapshot
-    ) -> Outcome[JsonObject]:
-        """The arguments with every reference replaced by what the schema wants; without one, by primary values."""
-        ids = tuple(snapshot.steps)
+def _bound(
+    arguments: JsonObject, schema: JsonObject | None, snapshot: RunSnapshot, validator: Validator
+) -> Outcome[JsonObject]:
+    """The arguments with every reference replaced by what the schema wants; without one, by primary values."""
+    ids = tuple(snapshot.steps)
 
-        def bound(text: str, place: tuple[str | int, ...]) -> JsonValue:
-            def found(reference: StepReference) -> _Followed:
-                followed = _follow(reference, snapshot, whole=reference.text == text)
-                if (problem := followed.problem) is not None:
-                    where = "/" + "/".join(map(str, place))
-                    raise _UnresolvedError(Problem(problem.reason, problem.message, where))
-                return followed
+    def bound(text: str, place: tuple[str | int, ...]) -> JsonValue:
+        def found(reference: StepReference) -> _Followed:
+            followed = _follow(reference, snapshot, whole=reference.text == text)
+            if (problem := followed.problem) is not None:
+                where = "/" + "/".join(map(str, place))
+                raise _UnresolvedError(Problem(problem.reason, problem.message, where))
+            return followed
 
-            references = references_in_text(text, ids)
-            if references and references[0].text == text:
-                return self._fitting(found(references[0]).value, references[0], schema, place)
-            return substituted(text, ids, lambda one: _inserted(found(one)))
+        references = references_in_text(text, ids)
+        if references and references[0].text == text:
+            return _fitting(found(references[0]).value, references[0], schema, place, validator)
+        return substituted(text, ids, lambda one: _inserted(found(one)))
 
-        try:
-            return success(
-                {
-                    name: mapped(value, bound, (name,)) if refers(value, ids) else value
-                    for name, value in arguments.items()
-                }
-            )
-        except _UnresolvedError as unresolved:
-            return failure(unresolved.problem, arguments)
+    try:
+        return success(
+            {
+                name: mapped(value, bound, (name,)) if refers(value, ids) else value
+                for name, value in arguments.items()
+            }
+        )
+    except _UnresolvedError as unresolved:
+        return failure(unresolved.problem, arguments)
 
-    def _fitting(
-        self,
-        value: JsonValue,
-        reference: StepReference,
-        schema: JsonObject | None,
-        path: tuple[str | int, ...],
-    ) -> JsonValue:
-        """The form of a value that the schema wants at this place; if none fits, its primary value."""
-        primary = value if reference.path else primary_value(value)
-        if schema is None:
-            return primary
-        wanted = part_at(schema, path)
-        for candidate in (primary, value, display_json(primary)):
-            if not self._checker.check(candidate, wanted, "ARGUMENT"):
-                return candidate
+
+def _fitting(
+    value: JsonValue,
+    reference: StepReference,
+    schema: JsonObject | None,
+    path: tuple[str | int, ...],
+    validator: Validator,
+) -> JsonValue:
+    """The form of a value that the schema wants at this place; if none fits, its primary value."""
+    primary = value if reference.path else primary_value(value)
+    if schema is None:
         return primary
+    wanted = part_at(schema, path)
+    for candidate in (primary, value, display_json(primary)):
+        if not validator.validate_output(candidate, wanted):
+            return candidate
+    return primary
 
 
 @frozen

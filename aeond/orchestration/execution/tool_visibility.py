@@ -24,7 +24,7 @@ def offered_tools(registry: ToolRegistry, run: RunSnapshot) -> tuple[ToolSpec, .
     specs = allowed_tools(registry, run)
     if fits(specs):
         return specs
-    called = {step.step.tool_call.tool for step in run.steps.values() if step.step.tool_call is not None}
+    called = {step.tool for step in run.steps.values()}
     shown = called.union(run.shown or _nearest_by_words(run.text, uninformed(specs)))
     return tuple(spec for spec in specs if spec.is_informed or spec.name in shown)
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Final
 
 from aeond.domain.plans.evaluations import RefinementAction, RefinementOperation
-from aeond.domain.plans.plan import PlanStep, StepState
+from aeond.domain.plans.plan import PlanStep
 from aeond.domain.plans.steps import StepSnapshot
 from aeond.domain.runs.run import RunSnapshot
 from aeond.domain.tools import ToolSpec
@@ -24,14 +24,12 @@ from aeond.schemas.parts import as_object, closed_object, is_list
 
 MAX_CHANGES: Final = 4
 
-_LOST: Final = (StepState.FAILED, StepState.INVALID)
-
 
 def changes_schema(run: RunSnapshot, specs: Sequence[ToolSpec]) -> JsonObject:
     """What may be changed now, with the tools that there are."""
     step = compile_step(specs)
     removable: list[JsonValue] = [s.step_id for s in run.steps.values() if not s.executed]
-    lost = [s.step_id for s in run.steps.values() if s.executed and s.state in _LOST]
+    lost = [s.step_id for s in run.steps.values() if s.executed and s.lost]
     kinds = [closed_object({"change": {"const": "add"}, "step": step})]
     if removable or lost:
         ids: JsonObject = {"enum": [*removable, *lost]}
@@ -107,7 +105,7 @@ class _Reading:
         for other in self.run.steps.values():
             if other.step_id == step_id:
                 break
-            if other.state not in _LOST and other.step_id not in after:
+            if not other.lost and other.step_id not in after:
                 before.append(other.step)
         return derive_dependencies([*before, step], self.specs)[-1]
 
@@ -116,9 +114,7 @@ class _Reading:
         if step.agent is None or was is None or was.step.agent is None:
             return step
         waited = {
-            name
-            for name in was.step.depends_on
-            if name not in removed and self.run.steps[name].state not in _LOST
+            name for name in was.step.depends_on if name not in removed and not self.run.steps[name].lost
         }
         names = (name for name in self.run.steps if name in waited or name in step.depends_on)
         return replace(step, depends_on=tuple(names))
@@ -127,9 +123,8 @@ class _Reading:
         """The failed call of the same tool that something still waits for; "" without one."""
         awaited = {name for s in self.run.steps.values() if not s.executed for name in s.step.depends_on}
         for other in self.run.steps.values():
-            call = other.step.tool_call
-            lost = other.executed and other.state in _LOST and other.step_id in awaited
-            if lost and call and step.tool_call and call.tool == step.tool_call.tool:
+            lost = other.executed and other.lost and other.step_id in awaited
+            if lost and step.tool_call and other.tool == step.tool_call.tool:
                 return other.step_id
         return ""
 

@@ -8,7 +8,7 @@ from aeond.domain.tools import ToolSpec
 from aeond.domain.values import JsonObject, JsonValue, display_json
 from aeond.orchestration.planning.step_references import refers
 from aeond.orchestration.repair.strict_json import read_json
-from aeond.schemas.checker import SchemaChecker
+from aeond.ports import Validator
 from aeond.schemas.parts import as_object, is_list, part_at
 
 _STEP_LISTS: Final = ("steps", "plan", "actions", "tasks", "tool_calls")
@@ -51,7 +51,7 @@ def repair_step_shape(value: JsonValue) -> JsonValue:
     return {"tool": name, "arguments": arguments}
 
 
-def repair_arguments(arguments: JsonObject, spec: ToolSpec, checker: SchemaChecker) -> JsonObject:
+def repair_arguments(arguments: JsonObject, spec: ToolSpec, validator: Validator) -> JsonObject:
     """The same values under the schema's own names, in the types it asks for, wherever that is plain.
 
     A name that differs only in case and separators is set right; "5" becomes 5, 5 becomes "5", "true"
@@ -64,15 +64,15 @@ def repair_arguments(arguments: JsonObject, spec: ToolSpec, checker: SchemaCheck
         proper = name if name in known.values() else known.get(_plain(name), name)
         if proper in repaired or (proper != name and proper in arguments):
             proper = name  # two values for one name: not ours to choose
-        repaired[proper] = _typed(value, part_at(spec.input_schema, (proper,)), checker)
+        repaired[proper] = _typed(value, part_at(spec.input_schema, (proper,)), validator)
     return repaired
 
 
-def _typed(value: JsonValue, schema: JsonObject, checker: SchemaChecker) -> JsonValue:
+def _typed(value: JsonValue, schema: JsonObject, validator: Validator) -> JsonValue:
     if not schema or refers(value, ()):
         return value
     for candidate in (value, *_others(value)):
-        if not checker.check(candidate, schema, "ARGUMENT"):
+        if not validator.validate_output(candidate, schema):
             return candidate
     return value
 

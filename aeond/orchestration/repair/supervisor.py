@@ -32,7 +32,6 @@ from aeond.orchestration.repair.json_repair import Reading, repair_json
 from aeond.orchestration.repair.provenance import Material, values_in
 from aeond.orchestration.repair.strict_json import check_value, read_json
 from aeond.ports import LLMAdapter, Validator
-from aeond.schemas.checker import SchemaChecker
 from aeond.schemas.parts import as_object, closed_object
 
 ASKING_SECONDS: Final = 300.0
@@ -50,7 +49,6 @@ class Supervisor:
     def __init__(self, llm: LLMAdapter, validator: Validator) -> None:
         self.llm = llm
         self.validator = validator
-        self._checker = SchemaChecker()
 
     async def ask(
         self,
@@ -102,7 +100,7 @@ class Supervisor:
             return failure(replace(unreadable[0], reason="REPAIR_FAILED"), None)
         source = display_json(proposal)
         material = Material(source)
-        given = repair_arguments(call.arguments, spec, self._checker)  # in the types that the tool wants
+        given = repair_arguments(call.arguments, spec, self.validator)  # in the types that the tool wants
 
         def read(written: str) -> Reading[ToolCall | None]:
             repaired = repair_json(written)
@@ -111,7 +109,7 @@ class Supervisor:
             if repaired.problem or not isinstance(tool, str) or not isinstance(arguments, dict):
                 problem = repaired.problem or Problem("CALL_SHAPE", "a call is a tool with arguments")
                 return _reading(None, [problem])
-            typed = repair_arguments(arguments, spec, self._checker)
+            typed = repair_arguments(arguments, spec, self.validator)
             result = ToolCall(tool, typed)
             problems = [
                 *self.validator.validate_tool_call(result, spec),
@@ -179,7 +177,7 @@ class Supervisor:
             spec = _closest(name, by_name) if isinstance(name, str) else None
             if repaired.problem or spec is None or not isinstance(arguments, dict):
                 return _reading(step, [Problem("TOOL_UNKNOWN", "no registered tool does this")])
-            call = ToolCall(spec.name, repair_arguments(arguments, spec, self._checker))
+            call = ToolCall(spec.name, repair_arguments(arguments, spec, self.validator))
             problems = [
                 *self.validator.validate_tool_call(call, spec),
                 *_inventions(material, call.arguments),
@@ -229,7 +227,7 @@ class Supervisor:
         call = step.tool_call
         if call is None or call.tool not in by_name:
             return step
-        arguments = repair_arguments(call.arguments, by_name[call.tool], self._checker)
+        arguments = repair_arguments(call.arguments, by_name[call.tool], self.validator)
         return (
             step if arguments == call.arguments else replace(step, tool_call=ToolCall(call.tool, arguments))
         )

@@ -1,6 +1,18 @@
 import pytest
 
-from aeond.domain.names import Match, fit, folded, likeness, nearest, words_of, words_to_match
+from aeond.domain.names import (
+    DATE,
+    GROUPING,
+    TIME,
+    Match,
+    between_groups,
+    fit,
+    folded,
+    likeness,
+    nearest,
+    words_of,
+    words_to_match,
+)
 
 
 @pytest.mark.parametrize(
@@ -83,3 +95,35 @@ def test_folding_keeps_what_is_no_accent() -> None:
 def test_vowels_with_a_sign_match_what_is_typed_for_them(text: str, words: str) -> None:
     """Words match whether a vowel has its sign or an e behind it."""
     assert " ".join(words_to_match(text)) == words
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["2026-03-02", "2026/3/2", "2026.03.02", "2026-03", "2.3.", "2.3.26", "02-03-2026", "3/2", "03/02/2026"],
+)
+def test_days_are_dates(text: str) -> None:
+    """A date has its parts in either order, with one sign between them."""
+    assert DATE.fullmatch(text)
+    assert DATE.fullmatch(f"{text} 10:15")
+    assert DATE.fullmatch(f"{text}T10:15:30+01:00")
+
+
+@pytest.mark.parametrize(
+    "text", ["3.2", "1.10.2", "192.168.0.1", "5-3", "2026", "2026.3", "2026/03.02", "10:15"]
+)
+def test_other_numbers_are_no_dates(text: str) -> None:
+    """Decimals, versions, scores, years and times of day are no dates."""
+    assert not DATE.fullmatch(text)
+
+
+def test_times_of_day_have_minutes() -> None:
+    """Hours stand before a colon or an h."""
+    assert all(map(TIME.fullmatch, ("9:05", "10h30", "10:15:30")))
+    assert not TIME.fullmatch("10")
+
+
+def test_only_three_digits_are_a_group() -> None:
+    """A sign before two or four digits is no sign between groups."""
+    grouped = between_groups(GROUPING)
+    assert grouped.sub("", "1 200 and 12'345'678") == "1200 and 12345678"
+    assert grouped.sub("", "12 20, 12 2026") == "12 20, 12 2026"

@@ -3,17 +3,18 @@ from dataclasses import replace
 import pytest
 
 from aeond.capabilities.embedding.no_embedder import NoEmbedder
+from aeond.capabilities.llm.adapters.scripted import ScriptedLLM
+from aeond.capabilities.tools.registry import Registry
 from aeond.domain.plans.plan import Clarity
 from aeond.domain.plans.profiles import Route
 from aeond.domain.runs import events as e
 from aeond.domain.runs.run import Operation, RunSnapshot
 from aeond.domain.runs.situations import Situation
-from aeond.domain.tools import Composition
+from aeond.domain.tools import Composition, Recovery
 from aeond.orchestration.assembly import decisions_of, phases_over, usual_openings
 from aeond.orchestration.decision.answered import Answered
 from aeond.orchestration.decision.forms.constrained import ConstrainedDecisions
 from aeond.orchestration.decision.forms.native import NativeDecisions
-from aeond.orchestration.decision.forms.reading import DecisionReading
 from aeond.orchestration.matching.text_ranking import TextRanking
 from aeond.orchestration.prompts.answer_prompts import (
     ANSWER_KNOWN,
@@ -38,16 +39,17 @@ from aeond.orchestration.prompts.subject_prompts import (
     WANTED,
 )
 from aeond.orchestration.repair.supervisor import Supervisor
-from tests.support.deciders import WholeTool
+from tests.support.deciders import IS_WANTED, WholeTool
 from tests.support.doubles import PlainInvoker
 from tests.support.judging import after_pass, judgement, ran
 from tests.support.null_objects import AsSaid, NoSituations
-from tests.support.strategy import calls, grant, registry, run_of, says, spec, thinks, validator
+from tests.support.strategy import LOOK, STORE, calls, grant, registry, run_of, says, spec, thinks, validator
 
 WRITE = spec("write_file", {"path": {"type": "string"}}, ("path",))
 NOTE = Composition(("path",), "Name the file.", (("a", "b", "c"),))
-TELL, LOOK = thinks("s1", "Tell it."), calls("s2", "look", path="garden")
-DOUBTFUL = after_pass(1, ran(TELL, clarity=Clarity.PARTIALLY_CLEAR), ran(LOOK))
+INFORMED = (replace(STORE, candidates=("key",)), replace(LOOK, candidates=("path",)))
+TELL, LOOKED = thinks("s1", "Tell it."), calls("s2", "look", path="garden")
+DOUBTFUL = after_pass(1, ran(TELL, clarity=Clarity.PARTIALLY_CLEAR), ran(LOOKED))
 FRESH = replace(DOUBTFUL, pass_index=0, plan=None, steps={}, route=None)
 PROFILE = {"depth": 1, "known": 90, "tools": "none", "breadth": "narrow", "confidence": "low", "why": ""}
 
@@ -89,24 +91,52 @@ async def test_what_was_asked_about_a_run_is_not_asked_again() -> None:
         {"contains": "Say in one word what a request", "text": "do", "likely": {"do": -0.1}},
         {"json": {"answer": "Leeks."}},
     )
-    check, answered = validator(), Answered()
+    assert await asked_three_times(llm, Operation.ROUTE, FRESH, "what a request needs") == [1, 0, 1]
 
-    async def routed(answered: Answered) -> int:
+
+async def test_what_is_asked_besides_a_change_is_not_asked_again() -> None:
+    """The question that an order leaves is known to a run that waited for a person after its change."""
+    llm = says(
+        {"contains": IS_WANTED, "text": "both", "likely": {"done": -1.0, "both": -0.5}},
+        {"contains": "Say in one word what a request", "text": "do", "likely": {"do": -0.1}},
+        {"contains": "only the question that is left", "text": "How many are left?"},
+        {"contains": "from what is shown above it", "text": "Two."},
+    )
+    changed = replace(
+        ran(calls("s1", "store", key="todo", value="rope"), output="added: rope"), recovery=Recovery.RECONCILE
+    )
+    run = replace(after_pass(1, changed, ran(LOOKED)), route=Route.DIRECT)
+    assert await asked_three_times(llm, Operation.EVALUATE, run, "only the question that is left") == [
+        1,
+        0,
+        1,
+    ]
+
+
+async def asked_three_times(
+    llm: ScriptedLLM, operation: Operation, run: RunSnapshot, question: str
+) -> list[int]:
+    """How often the question is asked in each of three operations with other objects; the last one does not know what was answered before."""
+    tools = Registry()
+    for one in INFORMED:
+        tools.register(WholeTool(one))
+
+    async def asked(answered: Answered) -> int:
         before = len(llm.requests)
         phases = phases_over(
-            Supervisor(llm, check),
-            registry(),
+            Supervisor(llm, validator()),
+            tools,
             PlainInvoker({}),
             AsSaid(),
             NoSituations(),
             TextRanking(NoEmbedder()),
             answered=answered,
         )
-        await phases.perform(Operation.ROUTE, FRESH, grant(20), lambda _: None, lambda *_: None)
-        asked = [str(one.messages[0].content) for one in list(llm.requests)[before:]]
-        return sum("what a request needs" in one for one in asked)
+        await phases.perform(operation, run, grant(20), lambda _: None, lambda *_: None)
+        return sum(question in str(one.messages) for one in list(llm.requests)[before:])
 
-    assert [await routed(one) for one in (answered, answered, Answered())] == [1, 0, 1]
+    known = Answered()
+    return [await asked(one) for one in (known, known, Answered())]
 
 
 def test_prompts_of_a_run_begin_as_the_warm_up_reads_them() -> None:
@@ -116,7 +146,7 @@ def test_prompts_of_a_run_begin_as_the_warm_up_reads_them() -> None:
     tools, check, run = registry(), validator(WRITE), run_of()
     tools.register(WholeTool(written))
     llm = says({"text": "do", "likely": {"do": -0.1}})
-    decisions = ConstrainedDecisions(llm, DecisionReading(Supervisor(llm, check), check))
+    decisions = ConstrainedDecisions(Supervisor(llm, check))
     questions = (
         dependence_messages("User: a", "b"),
         *(way.messages("User: a", "b") for way in REWRITINGS.values()),

@@ -5,7 +5,7 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 
 from aeond.capabilities.llm.http.responses import CallPiece, ChatPiece
-from aeond.domain.llm import FinishReason, LikelyToken, LLMChunk, LLMRequest, LLMResponse, TokenUsage
+from aeond.domain.llm import FinishReason, LikelyToken, LLMChunk, LLMRequest, TokenUsage
 from aeond.domain.messages import ModelToolCall
 from aeond.errors import LLMError
 
@@ -42,15 +42,6 @@ async def chunks_of(
         check_json(text)
     whole = tuple(calls[index] for index in sorted(calls))
     yield LLMChunk("", finish, usage, tool_calls=whole, likely=likely)
-
-
-def response_of(chunks: Sequence[LLMChunk], model: str) -> LLMResponse:
-    """The answer of which these are all chunks."""
-    last = chunks[-1]
-    assert last.usage is not None
-    assert last.finish_reason is not None
-    text = "".join(chunk.text for chunk in chunks)
-    return LLMResponse(text, last.usage, model, last.finish_reason, last.timing, last.tool_calls, last.likely)
 
 
 def joined(call: ModelToolCall | None, part: CallPiece) -> ModelToolCall:

@@ -26,7 +26,6 @@ class RemoteAdapter(ServerAdapter[RemoteEngine]):
     def capabilities(self) -> LLMCapabilities:
         seen = self._engine.seen
         return LLMCapabilities(
-            streaming=True,
             schema=seen is None or seen.dialect.schemas,
             context_length=self._engine.context_length,
             tokenizer=seen is not None and seen.dialect.counts,

@@ -16,7 +16,6 @@ from typing import Any
 import anyio
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from aeond.capabilities.llm.adapters.chunks import response_of
 from aeond.capabilities.llm.adapters.requests import (
     chat_messages,
     check_length,
@@ -35,6 +34,7 @@ from aeond.domain.llm import (
     LLMResponse,
     TokenUsage,
     ToolSchema,
+    response_of,
 )
 from aeond.domain.messages import Message, ModelToolCall
 from aeond.domain.values import canonical_json
@@ -163,10 +163,8 @@ class ScriptedLLM:
     def capabilities(self) -> LLMCapabilities:
         script = self.script
         return LLMCapabilities(
-            streaming=True,
             schema=True,
             context_length=script.context_length,
-            sleep=script.sleeps,
             tool_calls=script.tool_calls,
             likely=any(rule.likely for rule in script.rules),
         )

@@ -5,11 +5,10 @@ from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from dataclasses import replace
 from itertools import count
-from typing import Any, ClassVar, Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 import anyio
 
-from aeond.capabilities.llm.adapters.chunks import response_of
 from aeond.capabilities.llm.adapters.measurements import Measurements
 from aeond.capabilities.llm.adapters.requests import (
     PROBE,
@@ -20,7 +19,15 @@ from aeond.capabilities.llm.adapters.requests import (
     without_tool_calls,
 )
 from aeond.capabilities.llm.adapters.retry import Retries
-from aeond.domain.llm import LLMCapabilities, LLMChunk, LLMRequest, LLMResponse, ToolChoice, ToolSchema
+from aeond.domain.llm import (
+    LLMCapabilities,
+    LLMChunk,
+    LLMRequest,
+    LLMResponse,
+    ToolChoice,
+    ToolSchema,
+    response_of,
+)
 from aeond.domain.messages import Message
 from aeond.errors import LLMError, LLMGoneError, OverloadedError
 
@@ -188,15 +195,11 @@ class ServerAdapter(ABC, Generic[EngineT]):
 class EngineAdapter(ServerAdapter[SessionsT]):
     """A ServerAdapter over an engine that aeond supervises, which starts with the first request."""
 
-    has_priorities: ClassVar = False
-
     @property
     def capabilities(self) -> LLMCapabilities:
         return LLMCapabilities(
-            streaming=True,
             schema=True,
             context_length=self._engine.context_length,
-            priority=self.has_priorities,
             tool_calls=self._engine.tool_calls and self.may_call_tools,
             likely=True,
         )

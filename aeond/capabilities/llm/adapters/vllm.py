@@ -36,8 +36,6 @@ class VllmAdapter(EngineAdapter[VllmSessions]):
     stable text first. Interactive requests go before background ones.
     """
 
-    has_priorities = True
-
     async def count(self, messages: Sequence[Message], tools: Sequence[ToolSchema]) -> int:
         async with self._engine.session() as resident:
             with self._watched(resident):

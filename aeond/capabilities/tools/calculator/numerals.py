@@ -4,11 +4,11 @@ import re
 from fractions import Fraction
 from typing import Final
 
-# Characters that stand between groups of three digits, beside the point and the comma.
-_GROUPING: Final = " \u00a0\u2009\u202f'\u2019_"
-_GROUPED: Final = re.compile(rf"(?<=\d)[{_GROUPING}](?=\d{{3}}(?!\d))")
+from aeond.domain.names import GROUPING, between_groups
+
+_GROUPED: Final = between_groups(GROUPING)
 NUMERAL: Final = re.compile(
-    rf"\d+(?:[{_GROUPING}]\d{{3}}(?!\d))*(?:[.,]\d+)*|\.\d+",
+    rf"\d+(?:[{GROUPING}]\d{{3}}(?!\d))*(?:[.,]\d+)*|\.\d+",
     re.ASCII,
 )
 # A sign belongs to the number, a hyphen after a letter or digit does not; nor is the 4 of Q4 a number.

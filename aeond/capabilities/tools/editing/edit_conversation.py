@@ -119,7 +119,7 @@ class EditConversation:
             text = content.decode()
         except UnicodeDecodeError:
             return None
-        if (file := row_file(text, path)) is not None:
+        if (file := row_file(text, path)) is not None and file.is_all:
             schema = statements_schema(file.table, path, request)
             return CompositionView(declaration(file.table, path, request), schema, said_changes)
         lines = text.splitlines()

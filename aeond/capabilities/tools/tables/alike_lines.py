@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import Final
 
+from aeond.domain.names import DATE, NARROW_SPACES, TIME, between_groups
 from aeond.frozen import frozen
 
 MIN_ROWS: Final = 3
@@ -19,12 +20,10 @@ _MIN_COLUMNS: Final = 2
 _LEAST_SHARE: Final = 0.5  # of all lines
 _COMMON_FROM: Final = 0.6  # of all lines
 _BULLET: Final = re.compile(r"^\s*(?:[-*\u2022]\s+)?(?:\[[ xX]\]\s*)?")
-_GROUPS: Final = re.compile("(?<=\\d)[\u00a0\u202f](?=\\d{3}(?!\\d))")  # as in 1 200
+_GROUPS: Final = between_groups(NARROW_SPACES)
 # A number with a sign of a currency or a unit at it.
 _MEASURED: Final = re.compile(r"[€$£]?(\d[\d.,]*)([^\W\d_]{1,5}|[€$£%°])?")
 _AROUND: Final = ",;:()|"
-_DATE: Final = re.compile(r"\d{4}-\d\d-\d\d|\d{1,2}\.\d{1,2}\.(?:\d{2,4})?|\d{1,2}/\d{1,2}(?:/\d{2,4})?")
-_TIME: Final = re.compile(r"\d{1,2}[:h]\d\d(?::\d\d)?")
 _VALUE: Final = "\0value"  # in no line
 _TEXT: Final = "\0text"
 
@@ -84,7 +83,7 @@ def _parts(line: str) -> Sequence[str]:
 
 
 def _split(word: str) -> Iterator[str]:
-    measured = None if _DATE.fullmatch(word) else _MEASURED.fullmatch(word.rstrip("."))
+    measured = None if DATE.fullmatch(word) else _MEASURED.fullmatch(word.rstrip("."))
     yield from (part for part in measured.groups() if part) if measured else (word,)
 
 
@@ -121,9 +120,9 @@ def _names(form: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
         free = [one for one in beside if one not in taken and any(map(str.isalpha, form[one]))]
         values = [row[column] for row in rows]
         column += 1
-        if part == _VALUE and all(map(_DATE.fullmatch, values)):
+        if part == _VALUE and all(map(DATE.fullmatch, values)):
             yield "date"
-        elif part == _VALUE and all(map(_TIME.fullmatch, values)):
+        elif part == _VALUE and all(map(TIME.fullmatch, values)):
             yield "time"
         elif free:
             taken.add(free[0])

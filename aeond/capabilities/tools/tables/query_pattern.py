@@ -27,11 +27,10 @@ from aeond.capabilities.tools.tables.statement_pattern import (
     one_of,
 )
 from aeond.capabilities.tools.tables.statements import as_literal, table_name
-from aeond.domain.names import words_to_match
+from aeond.domain.names import DATE, POINTED, words_to_match
 
 ANY_SELECT: Final = "^SELECT .*$"
-_DATE_OR_TIME: Final = re.compile(r"\d{1,4}([-./:]\d{1,4})+\.?|\d{4}-\d\d-\d\d[ T]\d\d:\d\d.*")
-_DATE: Final = re.compile(r"\d{1,4}[-./]\d")
+_SERIES: Final = re.compile(r"\d{1,4}([-./:]\d{1,4})+\.?")  # as in dates, times of day and versions
 _DATED: Final = "'[0-9%][0-9:./%T -]*'"
 _SUMS: Final = "(SUM|AVG|MIN|MAX|ROUND)"
 _PARTS: Final = "(COUNT|substr)"
@@ -40,7 +39,6 @@ _COMPARES: Final = "(=|!=|<|>|<=|>=)"
 # None that says more than the columns: a sum of weights that is called `total_deposits` is taken for one.
 _ALIAS: Final = "(total|average|number|difference|each|month|year|day)"
 _YEAR: Final = re.compile(r"(?:19|20)\d\d")
-_GROUPED: Final = re.compile(r"\d{1,3}(?:\.\d{3})+")
 _MAX_TEXT_CHARS: Final = 200  # of a text that a condition may name
 _MAX_MORE: Final = 3  # conditions
 _MAX_NUMBERS: Final = 10
@@ -87,7 +85,7 @@ def _said(column: Column, request: str) -> Sequence[str]:
         numbers = [escaped(one) for one in _numbers_of(request) if _may_divide(one, column)][:_MAX_NUMBERS]
         return [*([f"{name} {_COMPARES} -?{one_of(numbers)}"] if numbers else []), *empty]
     if _is_dated(column):
-        if not any(map(_DATE.match, column.texts)) and not any(map(str.isdigit, request)):
+        if not any(map(DATE.match, column.texts)) and not any(map(str.isdigit, request)):
             return empty  # a time of day is given in digits, a date perhaps in words
         compared = f"{name} ({_COMPARES[1:-1]}|LIKE) {_DATED}"
         return [compared, f"{name} BETWEEN {_DATED} AND {_DATED}", *empty]
@@ -112,13 +110,10 @@ def _unsaid(column: Column, numbers: Sequence[str], table: str) -> Sequence[str]
 
 
 def _is_dated(column: Column) -> bool:
-    """Whether most of the texts are dates or times."""
+    """Whether most of the texts are dates or other series of numbers."""
     filled = [text for text in column.texts if text]
-    return (
-        not column.is_number
-        and bool(filled)
-        and 2 * sum(bool(_DATE_OR_TIME.fullmatch(text)) for text in filled) >= len(filled)
-    )
+    dated = [text for text in filled if _SERIES.fullmatch(text) or DATE.fullmatch(text)]
+    return not column.is_number and bool(filled) and 2 * len(dated) >= len(filled)
 
 
 def _numbers_of(request: str) -> Sequence[str]:
@@ -126,7 +121,7 @@ def _numbers_of(request: str) -> Sequence[str]:
     for numeral in NUMERAL.findall(request):
         with suppress(ValueError):  # as 3.10.2026
             numbers[plain_numeral(numeral)] = None
-        if _GROUPED.fullmatch(numeral):
+        if POINTED.fullmatch(numeral):
             numbers[numeral.replace(".", "")] = None
     return [*numbers]
 

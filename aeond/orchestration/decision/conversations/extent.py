@@ -6,7 +6,7 @@ file is read again and the answer given from there: ADR 0120. Of a question with
 my bonus.") what is asked is answered first, and the order is then decided about as a request of its own, below both: ADR 0117 has the reasons.
 """
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -17,17 +17,13 @@ from aeond.domain.runs.budgets import Grant
 from aeond.domain.runs.run import RunSnapshot
 from aeond.domain.runs.situations import Situation
 from aeond.domain.tools import ToolCall
-from aeond.frozen import frozen
 from aeond.orchestration.budget.budgeted_llm import BudgetedLLM
 from aeond.orchestration.context.readable_outputs import report
 from aeond.orchestration.context.statements import question_and_rest
 from aeond.orchestration.decision.conversations.odds import odds_of
-from aeond.orchestration.decision.conversations.results_reply import ResultsReply
-from aeond.orchestration.decision.conversations.subject import Subjects
 from aeond.orchestration.decision.interfaces import Offer
-from aeond.orchestration.decision.offers import Offers
+from aeond.orchestration.decision.means import Means
 from aeond.orchestration.decision.results import executed, result_of
-from aeond.orchestration.last_runs import LastRuns
 from aeond.orchestration.prompts.answer_prompts import question_messages
 from aeond.orchestration.prompts.run_prompts import exchange_text
 from aeond.orchestration.prompts.subject_prompts import EXTENT, MEMORY, ONE
@@ -38,68 +34,57 @@ _MAX_QUESTION_TOKENS: Final = 80
 _ONE_FROM: Final = 0.3  # log-odds
 
 
-@frozen
-class AfterChange:
-    """What follows the change that a small model was asked for; `findings` holds what was found out for it, by run, and `selected` returns the
-    call that selects what is asked for from the table that the run has just read. `questions` holds what is asked besides, by run and request."""
+async def after_change(
+    means: Means, run: RunSnapshot, situation: Situation, offer: Offer, grant: Grant
+) -> str | ToolCall:
+    """What follows the change that a small model was asked for: what the tool reports that made it, with what was found out for it before, or with
+    what the request asks for besides; the call that reads what was changed where that is needed first; "" if nothing of the kind follows the last
+    step."""
+    if not means.can_ask_about(run, grant):
+        return ""
+    steps = executed(run)
+    last = next(
+        (at for at in reversed(range(len(steps))) if means.offers.changes(steps[at].step.tool_call)), None
+    )
+    if last is None or steps[last].state is not StepState.SUCCEEDED:
+        return ""
+    change, looks = steps[last], steps[last + 1 :]
+    if last and means.offers.made(steps[last - 1], change):
+        return _of_proposal(run, steps[last - 1], change, looks)
+    looks = means.results.informative(looks)
+    if any(step.state is not StepState.SUCCEEDED for step in looks):
+        return ""
+    reported = report(change.output)
+    if not 0 < len(reported) <= _MAX_REPORT_CHARS or not all(
+        means.offers.looks(step.step.tool_call) for step in looks
+    ):
+        return ""
+    if not looks and (found := means.answered.findings.get(run.run_id)):
+        return f"{found}\n{reported}"
+    if not looks and (await means.subject(run, situation, grant)).place == MEMORY:
+        return reported
+    if not await means.answered.subjects.wants_answer_too(means.llm, run, grant):
+        return reported if not looks and await _is_for_one(means.llm, run, grant) else ""
+    if not looks and (reading := _read_again(change, offer)):
+        return reading
+    asking = await _asking(means, run, grant)
+    if looks and (selecting := await means.action.selected(asking, situation, offer, grant)):
+        return selecting
+    reply = await means.results.besides(asking, situation, reported, looks, grant)
+    return "\n".join(filter(None, (reported, reply)))
 
-    llm: LLMAdapter
-    offers: Offers
-    subjects: Subjects
-    results: ResultsReply
-    findings: LastRuns[str, str]
-    selected: Callable[[RunSnapshot, Situation, Offer, Grant], Awaitable[ToolCall | None]]
-    questions: LastRuns[tuple[str, str], str]
 
-    async def answer(
-        self, run: RunSnapshot, situation: Situation, offer: Offer, grant: Grant
-    ) -> str | ToolCall:
-        """What the tool reports that made the change, with what was found out for it before, or with what the
-        request asks for besides; the call that reads what was changed where that is needed first; "" if nothing of the kind follows the last step."""
-        steps = executed(run)
-        last = next((at for at in reversed(range(len(steps))) if self._changes(steps[at])), None)
-        if last is None or steps[last].state is not StepState.SUCCEEDED:
-            return ""
-        change, looks = steps[last], steps[last + 1 :]
-        if last and self.offers.made(steps[last - 1], change):
-            return _of_proposal(run, steps[last - 1], change, looks)
-        looks = self.results.informative(looks)
-        if any(step.state is not StepState.SUCCEEDED for step in looks):
-            return ""
-        reported = report(change.output)
-        if not 0 < len(reported) <= _MAX_REPORT_CHARS or not all(map(self._looks, looks)):
-            return ""
-        if not looks and (found := self.findings.get(run.run_id)):
-            return f"{found}\n{reported}"
-        if not looks and (await self.subjects.of(self.llm, run, situation, grant)).place == MEMORY:
-            return reported
-        if not await self.subjects.wants_answer_too(self.llm, run, grant):
-            return reported if not looks and await _is_for_one(self.llm, run, grant) else ""
-        if not looks and (reading := _read_again(change, offer)):
-            return reading
-        asking = await self._asking(run, grant)
-        if looks and (selecting := await self.selected(asking, situation, offer, grant)):
-            return selecting
-        reply = await self.results.besides(asking, situation, reported, looks, grant)
-        return "\n".join(filter(None, (reported, reply)))
-
-    async def _asking(self, run: RunSnapshot, grant: Grant) -> RunSnapshot:
-        """The run as one that only asks the question which its request leaves after the change, for a call of the grant if that is not known yet and
-        another one is left: with the whole order in view a small model looks for what it has just written."""
-        key = (run.run_id, run.text)
-        if key not in self.questions and grant.left.llm_calls > 1:
-            request = LLMRequest(question_messages(run.text), max_tokens=_MAX_QUESTION_TOKENS, fixed=True)
-            written = (await BudgetedLLM(self.llm, grant).text(request)).strip()
-            if written:  # a model that failed is asked again
-                self.questions[key] = written
-        question = self.questions.get(key, "")
-        return replace(run, resolved_text=question) if question else run
-
-    def _changes(self, step: StepSnapshot) -> bool:
-        return self.offers.changes(step.step.tool_call)
-
-    def _looks(self, step: StepSnapshot) -> bool:
-        return self.offers.looks(step.step.tool_call)
+async def _asking(means: Means, run: RunSnapshot, grant: Grant) -> RunSnapshot:
+    """The run as one that only asks the question which its request leaves after the change, for a call of the grant if that is not known yet and
+    another one is left: with the whole order in view a small model looks for what it has just written."""
+    questions, key = means.answered.questions, (run.run_id, run.text)
+    if key not in questions and grant.left.llm_calls > 1:
+        request = LLMRequest(question_messages(run.text), max_tokens=_MAX_QUESTION_TOKENS, fixed=True)
+        written = (await BudgetedLLM(means.llm, grant).text(request)).strip()
+        if written:  # a model that failed is asked again
+            questions[key] = written
+    question = questions.get(key, "")
+    return replace(run, resolved_text=question) if question else run
 
 
 def _of_proposal(
@@ -108,13 +93,10 @@ def _of_proposal(
     """What the author of a proposal that was made says about it, with its note, the files that it changed, and what failed afterwards."""
     output = proposal.output if isinstance(proposal.output, Mapping) else {}
     said = [str(output.get("explanation", "")), str(output.get("note", ""))]
-    made = change.step.tool_call.arguments.values() if change.step.tool_call else ()
-    done = [f"{one.target}: {one.kind.rpartition('.')[2]}" for one in run.effects if one.target not in made]
-    failed = [
-        f"{step.step.tool_call.tool}: {result_of(step)}"
-        for step in later
-        if step.state is not StepState.SUCCEEDED and step.step.tool_call
-    ]
+    effects = [one for one in run.effects if one.target not in change.values]
+    done = [f"{one.target}: {one.kind.rpartition('.')[2]}" for one in effects]
+    lost = [step for step in later if step.state is not StepState.SUCCEEDED and step.tool]
+    failed = [f"{step.tool}: {result_of(step)}" for step in lost]
     return "\n".join(filter(None, (*said, *done, *failed)))
 
 
@@ -125,28 +107,25 @@ async def _is_for_one(llm: LLMAdapter, run: RunSnapshot, grant: Grant) -> bool:
 
 def _read_again(change: StepSnapshot, offer: Offer) -> ToolCall | None:
     """The call that reads the file that a step has changed, under the name that it has now."""
-    values = change.step.tool_call.arguments.values() if change.step.tool_call else ()
-    calls = (offer.reading(value) for value in values if isinstance(value, str))
+    calls = (offer.reading(value) for value in change.values if isinstance(value, str))
     return next((call for call in calls if call is not None), None)
 
 
-async def question_of(
-    subjects: Subjects, llm: LLMAdapter, run: RunSnapshot, situation: Situation, grant: Grant
-) -> RunSnapshot:
+async def question_of(means: Means, run: RunSnapshot, situation: Situation, grant: Grant) -> RunSnapshot:
     """The run as one that only asks, if an order stands behind its last question: most of what stands there only says where to look or
     how to answer. Any other run as it is. Up to ten calls of the grant, for what is not known yet."""
     question, rest = question_and_rest(run.text)
-    if not rest or (await subjects.of(llm, run, situation, grant)).surely_asks:
+    if not rest or (await means.subject(run, situation, grant)).surely_asks:
         return run
     order, asking = (replace(run, resolved_text=part) for part in (rest, question))
-    if not (await subjects.of(llm, order, situation, grant)).is_order:
+    if not (await means.subject(order, situation, grant)).is_order:
         return run
-    asked = await subjects.of(llm, asking, situation, grant)
+    asked = await means.subject(asking, situation, grant)
     if not asked.wants_no_change:
         return run
-    if await subjects.wants_order_behind(llm, run, grant):
+    if await means.answered.subjects.wants_order_behind(means.llm, run, grant):
         return asking
-    subjects.settle(run, asked)
+    means.answered.subjects.settle(run, asked)
     return run
 
 

@@ -88,9 +88,7 @@ class FittingTools:
         self, llm: LLMAdapter, run: RunSnapshot, tool: ToolSpec | None, grant: Grant
     ) -> bool:
         """Whether the request surely asks for what this tool does, too, for one call of the grant."""
-        return (
-            tool is not None and await odds_of(YES, EXACT, llm, grant, tool_form(tool), run.text) >= _TOO_FROM
-        )
+        return tool is not None and await _odds_of_exact(llm, run, tool, grant) >= _TOO_FROM
 
     def rest(self, run: RunSnapshot) -> tuple[ToolCall, ...] | None:
         """The calls that are still to be made, each returned once; () when there is none left, None if no first one is known."""
@@ -147,7 +145,10 @@ async def _fitting(
         return NONE
     name = answered.text.strip().partition("(")[0]
     tool = offer.tool(name) if name in names else None
-    return "" if tool is None else name if await _is_exact(llm, run, tool, grant) else NONE
+    if tool is None:
+        return ""
+    # By its name alone a small model takes one that is near to it.
+    return name if await _odds_of_exact(llm, run, tool, grant) >= _EXACT_FROM else NONE
 
 
 def _programmer(situation: Situation, offer: Offer) -> ToolSpec | None:
@@ -163,6 +164,6 @@ def _programmer(situation: Situation, offer: Offer) -> ToolSpec | None:
     )
 
 
-async def _is_exact(llm: LLMAdapter, run: RunSnapshot, tool: ToolSpec, grant: Grant) -> bool:
-    """Whether the tool does just what is wanted, for one call of the grant. By its name alone a small model takes one that is near to it."""
-    return await odds_of(YES, EXACT, llm, grant, tool_form(tool), run.text) >= _EXACT_FROM
+async def _odds_of_exact(llm: LLMAdapter, run: RunSnapshot, tool: ToolSpec, grant: Grant) -> float:
+    """The log-odds that the tool does just what is wanted, for one call of the grant."""
+    return await odds_of(YES, EXACT, llm, grant, tool_form(tool), run.text)

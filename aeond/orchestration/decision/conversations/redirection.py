@@ -39,10 +39,9 @@ class Redirection:
     def of_calculation(self, subject: Subject, offer: Offer, run: RunSnapshot) -> Offer | None:
         """The tools that compute, for a request that most likely needs a calculation and gives its operands, so that no look is needed
         before it; None for others."""
-        computing = offer.to_compute()
-        return (
-            computing if subject.is_computation() and gives_operands(run.text) and computing.tools else None
-        )
+        computing = offer.to_look((Effect.PURE,))
+        wanted = subject.is_computation() and gives_operands(run.text) and computing.tools
+        return computing if wanted else None
 
     async def of_intent(
         self, subject: Subject, offer: Offer, run: RunSnapshot, situation: Situation, grant: Grant

@@ -199,11 +199,7 @@ def shown_results(steps: Sequence[StepSnapshot], result_chars: int) -> Sequence[
 
 def _share_argument(one: StepSnapshot, other: StepSnapshot) -> bool:
     """Whether both steps were about the same thing."""
-    values = [
-        set(map(str, step.step.tool_call.arguments.values())) if step.step.tool_call else set()
-        for step in (one, other)
-    ]
-    return not values[0].isdisjoint(values[1])
+    return not set(map(str, one.values)).isdisjoint(map(str, other.values))
 
 
 async def not_found_reply(llm: LLMAdapter, run: RunSnapshot, situation: Situation, grant: Grant) -> str:
@@ -233,13 +229,9 @@ def with_sources(answer: str, request: str, situation: Situation, steps: Sequenc
     names = {path for path, _ in situation.files} | {*situation.nearest}
     sources: dict[str, None] = {}
     for step in steps:
-        if (
-            step.state is StepState.SUCCEEDED
-            and step.step.tool_call
-            and not news.isdisjoint(words_of(result_of(step)))
-        ):
-            values = step.step.tool_call.arguments.values()
-            sources |= dict.fromkeys(value for value in values if isinstance(value, str) and value in names)
+        if step.state is StepState.SUCCEEDED and not news.isdisjoint(words_of(result_of(step))):
+            named = (value for value in step.values if isinstance(value, str) and value in names)
+            sources |= dict.fromkeys(named)
     unnamed = [path for path in sources if path.rpartition("/")[2] not in f"{request}\n{answer}"]
     return f"{answer}\n({', '.join(unnamed)})" if unnamed else answer
 

@@ -5,7 +5,6 @@ The probability of the word says more than the word itself: ADR 0088, ADR 0094 a
 together more than one of them: ADR 0116.
 """
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
 from typing import Final
@@ -201,16 +200,8 @@ class Subjects:
 
     def __init__(self) -> None:
         self._known: LastRuns[tuple[str, str], Subject] = LastRuns()  # by run and request
-        # Log-odds that the model has an answer, by run and request.
-        self._answerable: LastRuns[tuple[str, str], float] = LastRuns()
-        # Whether an answer is wanted, something done, or both, by run and request.
-        self._wanted: LastRuns[tuple[str, str], tuple[LikelyToken, ...]] = LastRuns()
-        # Log-odds that the person only talks, by run and request.
-        self._talks: LastRuns[tuple[str, str], float] = LastRuns()
-        # Log-odds that the content of pages is needed, by run and request.
-        self._pages: LastRuns[tuple[str, str], float] = LastRuns()
-        # Log-odds that all files of a folder are to be read, by run and request.
-        self._all: LastRuns[tuple[str, str], float] = LastRuns()
+        # The likely first tokens of the answers to other questions, by question, and by run and request.
+        self._answers: dict[Question, LastRuns[tuple[str, str], tuple[LikelyToken, ...]]] = {}
 
     async def of(self, llm: LLMAdapter, run: RunSnapshot, situation: Situation, grant: Grant) -> Subject:
         """The subject of the run's request, for up to three calls of the grant if it is not known yet; one without likely tokens if the
@@ -235,7 +226,7 @@ class Subjects:
     async def wants_answer_too(self, llm: LLMAdapter, run: RunSnapshot, grant: Grant) -> bool:
         """Whether the person wants to hear more than that the run's order is carried out, for one call of the grant if that is not
         known yet and another one is left."""
-        wanted = await self._what_is_wanted(llm, run, grant)
+        wanted = await self._answer(WANTED, llm, run, grant)
         return log_odds(wanted, _besides_answer, BOTH) >= _ANSWER_TOO_FROM
 
     async def _is_order(self, subject: Subject, llm: LLMAdapter, run: RunSnapshot, grant: Grant) -> bool:
@@ -243,29 +234,20 @@ class Subjects:
         subject leaves it open, the model is asked for it, for one call of the grant if another one is left."""
         if not subject.may_be_order:
             return False
-        wanted = await self._what_is_wanted(llm, run, grant)
+        wanted = await self._answer(WANTED, llm, run, grant)
         return is_answered(wanted, WANTED) and log_odds(wanted, WANTED.read, ANSWER) < _ORDER_TOO_BELOW
 
     async def wants_order_behind(self, llm: LLMAdapter, run: RunSnapshot, grant: Grant) -> bool:
         """Whether the run's request, a question with what may be an order behind it, wants something done; true if the model does not
         say. For one call of the grant if that is not known yet and another one is left."""
-        wanted = await self._what_is_wanted(llm, run, grant)
+        wanted = await self._answer(WANTED, llm, run, grant)
         return not is_answered(wanted, WANTED) or log_odds(wanted, WANTED.read, ANSWER) < _ORDER_BEHIND_BELOW
-
-    async def _what_is_wanted(
-        self, llm: LLMAdapter, run: RunSnapshot, grant: Grant
-    ) -> tuple[LikelyToken, ...]:
-        key = (run.run_id, run.text)
-        if key not in self._wanted and grant.left.llm_calls > 1:
-            likely = await first_tokens(WANTED, llm, grant, run.text)
-            if likely:  # a model that failed is asked again
-                self._wanted[key] = likely
-        return self._wanted.get(key, ())
 
     async def needs_pages(self, llm: LLMAdapter, run: RunSnapshot, grant: Grant) -> bool:
         """Whether the run's request most likely needs the content of the pages whose addresses it has, for one call of the grant if that is
         not known yet and another one is left."""
-        return await _odds_once(self._pages, CONTENT, PAGES, llm, run, grant) >= _CONTENT_FROM
+        likely = await self._answer(PAGES, llm, run, grant)
+        return log_odds(likely, PAGES.read, CONTENT) >= _CONTENT_FROM
 
     async def needs_all(
         self, llm: LLMAdapter, run: RunSnapshot, folder: str, files: Sequence[str], grant: Grant
@@ -273,14 +255,16 @@ class Subjects:
         """Whether the run's request surely needs all files of the folder that it names, for one call of the grant if that is not known yet
         and another one is left."""
         view = f"{folder}: {', '.join(files)}"
-        return await _odds_once(self._all, ALL, READING, llm, run, grant, view) >= _ALL_FROM
+        likely = await self._answer(READING, llm, run, grant, view)
+        return log_odds(likely, READING.read, ALL) >= _ALL_FROM
 
     async def is_small_talk(self, subject: Subject, llm: LLMAdapter, run: RunSnapshot, grant: Grant) -> bool:
         """Whether the person only thanks, greets or makes a passing remark, so that nothing is to be looked up, done or kept. If neither
         the request's subject nor its form rules it out, the model is asked once, for one call of the grant if another one is left."""
         if not subject.may_be_talk or any(map(is_question, sentences(run.text))):
             return False
-        talks = await _odds_once(self._talks, TALKS, SMALL_TALK, llm, run, grant)
+        likely = await self._answer(SMALL_TALK, llm, run, grant)
+        talks = log_odds(likely, SMALL_TALK.read, TALKS)
         return talks >= _TALKS_FROM and talks - subject.acting >= _ONLY_TALKS_FROM
 
     async def is_knowledge(
@@ -291,27 +275,21 @@ class Subjects:
         false if it gives none."""
         if not (subject.may_be_knowledge or nothing_else):
             return False
-        known = await _odds_once(self._answerable, KNOWN, ANSWER_KNOWN, llm, run, grant)
+        likely = await self._answer(ANSWER_KNOWN, llm, run, grant)
+        known = log_odds(likely, ANSWER_KNOWN.read, KNOWN)
         return subject.knowledge + known >= _KNOWLEDGE_FROM or (nothing_else and known >= _SURELY_KNOWN_FROM)
 
-
-async def _odds_once(
-    kept: LastRuns[tuple[str, str], float],
-    word: str,
-    question: Question,
-    llm: LLMAdapter,
-    run: RunSnapshot,
-    grant: Grant,
-    *above: str,
-) -> float:
-    """The log-odds of the word for the run's request below what stands above it, asked once if another call is left for what follows; -inf
-    if they are unknown."""
-    key = (run.run_id, run.text)
-    if key not in kept and grant.left.llm_calls > 1:
-        likely = await first_tokens(question, llm, grant, *above, run.text)
-        if likely:  # a model that failed is asked again
-            kept[key] = log_odds(likely, question.read, word)
-    return kept.get(key, -math.inf)
+    async def _answer(
+        self, question: Question, llm: LLMAdapter, run: RunSnapshot, grant: Grant, *above: str
+    ) -> tuple[LikelyToken, ...]:
+        """The likeliest first tokens of the answer for the run's request below what stands above it, asked once if another call is left for
+        what follows; () if they are unknown."""
+        kept, key = self._answers.setdefault(question, LastRuns()), (run.run_id, run.text)
+        if key not in kept and grant.left.llm_calls > 1:
+            likely = await first_tokens(question, llm, grant, *above, run.text)
+            if likely:  # a model that failed is asked again
+                kept[key] = likely
+        return kept.get(key, ())
 
 
 def _look_of(start: str) -> str:

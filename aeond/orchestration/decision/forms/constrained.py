@@ -12,7 +12,7 @@ from aeond.domain.values import JsonObject, compact_json
 from aeond.frozen import frozen
 from aeond.orchestration.budget.budgeted_llm import BudgetedLLM, is_cut
 from aeond.orchestration.decision.forms.answer_stream import AnswerStream
-from aeond.orchestration.decision.forms.reading import DecisionReading
+from aeond.orchestration.decision.forms.reading import read_decision
 from aeond.orchestration.decision.forms.schema import decision_schema
 from aeond.orchestration.decision.interfaces import Decision, Offer, Turn, uncomposed
 from aeond.orchestration.prompts.decision_examples import examples_for, has_usual_limits, tools_shown
@@ -23,7 +23,8 @@ from aeond.orchestration.prompts.decision_prompts import (
     tools_text,
 )
 from aeond.orchestration.repair.strict_json import read_json
-from aeond.ports import LLMAdapter, TextSink
+from aeond.orchestration.repair.supervisor import Supervisor
+from aeond.ports import TextSink
 from aeond.schemas.parts import as_object
 
 MAX_DECISION_TOKENS: Final = 900
@@ -35,12 +36,11 @@ class ConstrainedDecisions:
     """The DecisionModel over constrained JSON. Examples of whole conversations follow the rules, because a small
     model follows what it sees more than what it reads."""
 
-    llm: LLMAdapter
-    reading: DecisionReading
+    supervisor: Supervisor
 
     def opening(self, specs: Sequence[ToolSpec], instructions: str) -> tuple[Message, ...]:
         specs = [uncomposed(spec) for spec in specs]
-        examples = examples_for(specs, self.reading.validator)
+        examples = examples_for(specs, self.supervisor.validator)
         rules = CONSTRAINED_RULES if examples and has_usual_limits(specs) else OPEN_RULES
         rules = f"{rules}\n{tools_text(specs, tools_shown(examples))}"
         messages = [Message(Role.SYSTEM, f"{rules}\n\n{instructions}" if instructions else rules)]
@@ -78,26 +78,26 @@ class ConstrainedDecisions:
             deadline_seconds=DECISION_SECONDS,
         )
         shown = AnswerStream(on_text)
-        answered = await BudgetedLLM(self.llm, grant).stream(request, shown.feed)
-        response = complete(answered)
-        outcome: Outcome[Decision | None] = (
-            response.failed(None)
-            if response.value is None
-            else await self._read(response.value.text, offer, grant)
-        )
+        answered = await BudgetedLLM(self.supervisor.llm, grant).stream(request, shown.feed)
+        outcome = await self._read(complete(answered), offer, grant)
         if outcome.value is None:
             shown.restart()
         return outcome
 
-    async def _read(self, text: str, offer: Offer, grant: Grant) -> Outcome[Decision | None]:
+    async def _read(
+        self, answered: Outcome[LLMResponse | None], offer: Offer, grant: Grant
+    ) -> Outcome[Decision | None]:
+        if answered.value is None:
+            return answered.failed(None)
+        text = answered.value.text
         parsed = read_json(text)
         if not parsed.ok:
             schema = decision_schema(offer.uncomposed)
-            parsed = await self.reading.supervisor.repair_json(text, schema, grant)
+            parsed = await self.supervisor.repair_json(text, schema, grant)
         if not parsed.ok:
             return parsed.failed(None)
         whole = _is_whole(as_object(parsed.value), offer)
-        return await self.reading.read(parsed.value, offer if whole else offer.uncomposed, grant)
+        return await read_decision(self.supervisor, parsed.value, offer if whole else offer.uncomposed, grant)
 
 
 def _is_whole(decision: JsonObject, offer: Offer) -> bool:

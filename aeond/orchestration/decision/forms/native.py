@@ -17,12 +17,13 @@ from aeond.orchestration.decision.forms.constrained import (
     ConstrainedDecisions,
     complete,
 )
-from aeond.orchestration.decision.forms.reading import UNREADABLE
+from aeond.orchestration.decision.forms.reading import UNREADABLE, read_decision
 from aeond.orchestration.decision.forms.schema import CANNOT, PLAN, decision_arguments
 from aeond.orchestration.decision.interfaces import Decision, GiveAnswer, Offer, Turn
 from aeond.orchestration.prompts.decision_prompts import CANNOT_USE, NATIVE_RULES, PLAN_USE, result_text
 from aeond.orchestration.repair.strict_json import read_json
-from aeond.ports import LLMAdapter, TextSink
+from aeond.orchestration.repair.supervisor import Supervisor
+from aeond.ports import TextSink
 from aeond.schemas.parts import as_object, closed_object
 
 TOOLS_UNSUPPORTED: Final = "TOOLS_UNSUPPORTED"
@@ -39,8 +40,7 @@ class NativeDecisions:
     without a readable call or text is asked for once more in the constrained form.
     """
 
-    llm: LLMAdapter
-    constrained: ConstrainedDecisions
+    supervisor: Supervisor
     tool_choice: ToolChoice = ToolChoice.AUTO
 
     def opening(self, specs: Sequence[ToolSpec], instructions: str) -> tuple[Message, ...]:
@@ -88,20 +88,24 @@ class NativeDecisions:
             shown = piece != ""
             on_text(piece)
 
-        answered = await BudgetedLLM(self.llm, grant).stream(request, show)
-        response = complete(answered)
-        outcome: Outcome[Decision | None] = (
-            response.failed(None)
-            if response.value is None
-            else await self._read(response.value, offer, grant)
-        )
+        answered = await BudgetedLLM(self.supervisor.llm, grant).stream(request, show)
+        outcome = await self._read(complete(answered), offer, grant)
         if shown and (outcome.value is None or (answered.value and answered.value.tool_calls)):
             on_text("")  # what comes before a call is no answer
         if outcome.problem is not None and outcome.problem.reason in (UNREADABLE, TOOLS_UNSUPPORTED):
-            return await self.constrained.decide(self._as_constrained(messages, offer), offer, grant, on_text)
+            constrained = ConstrainedDecisions(self.supervisor)
+            rules = display_json(messages[0].content).removeprefix(NATIVE_RULES).strip()
+            opening = constrained.opening(offer.tools, rules)
+            again = (*opening, *map(_as_json, messages[1:]))  # the same conversation
+            return await constrained.decide(again, offer, grant, on_text)
         return outcome
 
-    async def _read(self, response: LLMResponse, offer: Offer, grant: Grant) -> Outcome[Decision | None]:
+    async def _read(
+        self, answered: Outcome[LLMResponse | None], offer: Offer, grant: Grant
+    ) -> Outcome[Decision | None]:
+        response = answered.value
+        if response is None:
+            return answered.failed(None)
         if not response.tool_calls:
             text = response.text.strip()
             if not text:
@@ -112,14 +116,8 @@ class NativeDecisions:
         if not parsed.ok:
             return failure(Problem(UNREADABLE, "the arguments of the call are not JSON"), None)
         content = _content(call.name, as_object(parsed.value))
-        decided = await self.constrained.reading.read({call.name: content}, offer, grant)
+        decided = await read_decision(self.supervisor, {call.name: content}, offer, grant)
         return decided if decided.ok else failure(Problem(UNREADABLE, decided.cause.message), None)
-
-    def _as_constrained(self, messages: Sequence[Message], offer: Offer) -> tuple[Message, ...]:
-        """The same conversation in the constrained form."""
-        rules = display_json(messages[0].content)
-        opening = self.constrained.opening(offer.tools, rules.removeprefix(NATIVE_RULES).strip())
-        return (*opening, *(_as_json(message) for message in messages[1:]))
 
 
 def _content(name: str, arguments: JsonObject) -> str | bool | JsonObject:

@@ -12,6 +12,7 @@ from aeond.orchestration.answer.equations import (
     computes_nothing,
     corrected,
     evaluated,
+    numbers_in,
     states,
 )
 
@@ -109,3 +110,9 @@ def test_an_answer_states_the_result(text: str, result: str, stated: bool) -> No
 def test_the_result_alone_is_written(written: JsonValue, expected: JsonValue) -> None:
     """In place of an equation that is neither asked for nor in view its right result stands."""
     assert evaluated(written, compute, "write 2 + 2 = 5 into wrong.txt") == expected
+
+
+@pytest.mark.parametrize("text", ["1 200", "1\u2009200", "1'200", "1\u2019200", "1_200", "1,200", "1.200"])
+def test_grouped_digits_are_one_number(text: str) -> None:
+    """Whatever stands between groups of three digits, they may be one number."""
+    assert 1200 in numbers_in(f"What is a tenth of {text}?")

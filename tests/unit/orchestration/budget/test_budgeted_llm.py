@@ -221,7 +221,7 @@ class LyingLLM:
     """Reports the usage that it was given, whatever the request allows."""
 
     model = "liar"
-    capabilities = LLMCapabilities(streaming=True, schema=True, context_length=1000)
+    capabilities = LLMCapabilities(schema=True, context_length=1000)
 
     def __init__(self, prompt: int, usage: TokenUsage, timing: Timing = UNMEASURED) -> None:
         self.prompt = prompt

@@ -14,7 +14,17 @@ from aeond.domain.tools import Composition, CompositionView, Effect, Recovery, T
 from aeond.orchestration.decision.decider import Decider
 from aeond.orchestration.interfaces import Judgement, RouteChoice
 from aeond.orchestration.prompts.decision_prompts import FOUND
-from tests.support.deciders import INTENT, IS_WANTED, SEARCHES, Composing, Seen, WholeTool, decider_of, words
+from tests.support.deciders import (
+    INTENT,
+    IS_WANTED,
+    SEARCHES,
+    Composing,
+    Seen,
+    WholeTool,
+    decider_of,
+    observing,
+    words,
+)
 from tests.support.judging import after_pass, ran
 from tests.support.strategy import LOOK, STORE, TEXT, calls, grant, registry, run_of, spec
 
@@ -89,7 +99,8 @@ async def test_what_was_found_out_is_used_for_a_change() -> None:
         tools.register(WholeTool(one))
     view = CompositionView("list:\na", TEXT)
     decider, llm = decider_of(rules, tools, Situation(), Composing({}, ("list", "other"), view))
-    decider = replace(decider, compute=lambda _: 42)
+    means = decider.means
+    decider = Decider(replace(means, composer=replace(means.composer, compute=lambda _: 42)))
     looked = ran(calls("s1", "look", path="other"), output="3 lamps at 14")
     judged = (await decider.evaluate(after_pass(1, looked), grant(10))).value
     assert judged.actions[0].step is not None
@@ -128,7 +139,7 @@ async def test_a_question_that_shares_no_word_with_a_file_finds_it_by_words_of_t
     files = Situation(files=(("a.txt", "Ida"), ("b.txt", "Otto")))
     decider, llm = decider_of(rules, tools, files, Composing({}, ("a.txt", "b.txt")))
     near = Seen(files, {"boat": ("b.txt", "a.txt")})
-    decider = replace(decider, search=replace(decider.search, situations=near))
+    decider = observing(decider, near)
     chosen = await decider.choose(run_of(request="Wer?"), grant(10), lambda _: None)
     assert chosen.value.tool_call == ToolCall("look", {"path": "b.txt"})
     first = ran(calls("s1", "look", path="b.txt"), output="Ida")
@@ -154,7 +165,7 @@ async def test_a_question_near_no_file_is_answered_from_facts_that_show_it() -> 
         remembered = Situation(files=(("a.txt", "Ida"),), facts=(("berth", 15),))
         decider, llm = decider_of(rules, tools, remembered, Composing({}, ("a.txt",)))
         near = Seen(remembered, {"boat": ("a.txt",)})
-        decider = replace(decider, search=replace(decider.search, situations=near))
+        decider = observing(decider, near)
         chosen = (await decider.choose(run_of(request="Wo?"), grant(10), lambda _: None)).value
         (asked,) = (
             one for one in llm.requests if "from what is shown above it" in str(one.messages[0].content)

@@ -15,7 +15,17 @@ from aeond.domain.runs.situations import Situation
 from aeond.domain.tools import Effect, ToolCall
 from aeond.domain.values import JsonValue
 from aeond.orchestration.decision.decider import Decider
-from tests.support.deciders import INTENT, PAGES, READS_ALL, Composing, Seen, WholeTool, decider_of, words
+from tests.support.deciders import (
+    INTENT,
+    PAGES,
+    READS_ALL,
+    Composing,
+    Seen,
+    WholeTool,
+    decider_of,
+    observing,
+    words,
+)
 from tests.support.judging import after_pass, ran
 from tests.support.strategy import LOOK, STORE, TEXT, calls, grant, registry, run_of, spec
 
@@ -153,8 +163,8 @@ async def test_an_address_alone_is_not_read() -> None:
     """A page whose content is not needed is not read, nor is the tool for it offered, and none is read for what is to be remembered."""
     decider = reading(-2.0)
     assert await first_call(decider, asking(run_of(), f"put {FIRST} on the list")) is None
-    assert isinstance(decider.llm, ScriptedLLM)
-    assert not any("fetch" in str(one.schema) for one in decider.llm.requests)
+    assert isinstance(decider.means.llm, ScriptedLLM)
+    assert not any("fetch" in str(one.schema) for one in decider.means.llm.requests)
     assert (
         await first_call(
             reading(2.0, do=0.9, tell=0.97), asking(run_of(), f"From now on my page is {FIRST}.")
@@ -178,10 +188,10 @@ async def test_a_tool_for_pages_is_not_offered_without_an_address() -> None:
         ("Is the club open?", known, True),
     ):
         decider = reading(2.0)
-        decider = replace(decider, search=replace(decider.search, situations=Seen(situation)))
+        decider = observing(decider, Seen(situation))
         await first_call(decider, asking(run_of(), text))
-        assert isinstance(decider.llm, ScriptedLLM)
-        assert any("fetch(" in str(one.messages[-1].content) for one in decider.llm.requests) is asked
+        assert isinstance(decider.means.llm, ScriptedLLM)
+        assert any("fetch(" in str(one.messages[-1].content) for one in decider.means.llm.requests) is asked
 
 
 async def test_other_runs_read_no_pages_by_themselves() -> None:

@@ -13,7 +13,7 @@ from aeond.domain.runs.run import PlanSource, RunSnapshot
 from aeond.domain.values import JsonValue
 from aeond.errors import ToolError
 from aeond.orchestration.execution.agent_steps import AgentReasoner
-from aeond.orchestration.execution.readiness import StepReadiness
+from aeond.orchestration.execution.readiness import prepared_step
 from aeond.orchestration.prompts.run_prompts import CUT_NOTE, SHORTENED_NOTE
 from aeond.ports import StepOutput
 from tests.support.strategy import grant, run_of, says, thinks
@@ -52,7 +52,7 @@ class Room:
         self, step: PlanStep, run: RunSnapshot, agents: Mapping[str, Any] | None = None
     ) -> Outcome[StepOutput | None]:
         reasoner = AgentReasoner({"llm": LLMAgent(self.llm), **(agents or {})}, self.llm)
-        prepared = StepReadiness().prepare(step, run)
+        prepared = prepared_step(step, run)
         outcome = await reasoner.reason(prepared, run, self.grant, self.shown.append)
         assert self.grant.used.exceeding(self.grant.reservation) == ""
         return outcome

@@ -10,7 +10,6 @@ from aeond.domain.runs.run import Ancestry, RunSnapshot
 from aeond.domain.tools import Recovery, ToolCall
 from aeond.orchestration.execution.agent_steps import AgentReasoner
 from aeond.orchestration.execution.intents import PreparedIntents
-from aeond.orchestration.execution.readiness import StepReadiness
 from aeond.orchestration.matching.template_choice import TemplateLibrary
 from tests.support.doubles import EchoAgent
 from tests.support.null_objects import NoTemplates
@@ -27,9 +26,7 @@ def prepare(step: PlanStep, run: RunSnapshot | None = None, **before: Any) -> St
     run = replace(run, steps={**run.steps, step.step_id: current})
     llm = says()
     reasoner = AgentReasoner({"llm": EchoAgent()}, llm)
-    intents = PreparedIntents(
-        registry(), reasoner, validator(), StepReadiness(), NoTemplates(), NumberedIds()
-    )
+    intents = PreparedIntents(registry(), reasoner, validator(), NoTemplates(), NumberedIds())
     return intents.prepare(run, step.step_id, Amounts(ttl=1))
 
 
@@ -113,7 +110,6 @@ def child_of(run: RunSnapshot, **inputs: str) -> ChildRunStarted | StepEnded:
         registry(),
         AgentReasoner({}, says()),
         validator(),
-        StepReadiness(),
         TemplateLibrary([TEMPLATE]),
         NumberedIds(),
     )

@@ -5,12 +5,13 @@ from aeond.domain.tools import ToolCall
 from aeond.domain.values import JsonObject, JsonValue
 from aeond.orchestration.execution.readiness import (
     MAX_CONTEXT_CHARS,
-    StepReadiness,
+    bound_arguments,
     context_length,
+    prepared_step,
     primary_value,
     with_values,
 )
-from tests.support.strategy import calls, run_of, spec, thinks
+from tests.support.strategy import calls, run_of, spec, thinks, validator
 
 TEXT: JsonObject = {"type": "string"}
 NUMBER: JsonObject = {"type": "number"}
@@ -30,7 +31,7 @@ def bound(value: JsonValue, schema: JsonObject = ANYTHING) -> object:
     """The argument after conversion to that schema, or the message of the problem."""
     step = PlanStep("s9", "use it", ToolCall("use", {"value": value}))
     run = run_of(*(thinks(name, "x") for name in OUTPUTS), step, outputs=OUTPUTS)
-    outcome = StepReadiness().bind({"value": value}, run, spec("use", {"value": schema}))
+    outcome = bound_arguments({"value": value}, run, spec("use", {"value": schema}), validator())
     if outcome.ok:
         return outcome.value["value"]
     assert outcome.problem is not None
@@ -97,7 +98,7 @@ def test_a_step_without_a_result_cannot_be_referred_to() -> None:
     """The error for a reference to a step that has not succeeded names that step's state."""
     step = calls("s2", "look", "s1", path="$s1")
     run = run_of(thinks("s1", "x"), step)
-    outcome = StepReadiness().bind({"path": "$s1"}, run, spec("look", {"path": TEXT}))
+    outcome = bound_arguments({"path": "$s1"}, run, spec("look", {"path": TEXT}), validator())
     assert outcome.problem is not None
     assert StepState.PENDING in outcome.problem.message
 
@@ -106,7 +107,7 @@ def test_dollar_signs_in_results_are_text() -> None:
     """The content of an output is data: a reference in it is not followed."""
     step = calls("s3", "look", path="$s2")
     run = run_of(thinks("s1", "x"), thinks("s2", "y"), step, outputs={"s1": "secret", "s2": "$s1"})
-    bound = StepReadiness().bind({"path": "$s2"}, run, spec("look", {"path": TEXT}))
+    bound = bound_arguments({"path": "$s2"}, run, spec("look", {"path": TEXT}), validator())
     assert bound.value == {"path": "$s1"}
 
 
@@ -132,7 +133,7 @@ def test_a_step_is_prepared_from_what_it_waits_for() -> None:
     first = PlanStep("s1", "Look", ToolCall("look", {"path": "x"}), handoff_to_next="the herbs are dry")
     last = thinks("s3", "Summarise", "s1")
     run = run_of(first, thinks("s2", "other"), last, outputs={"s1": {"herbs": ["mint"]}, "s2": "unrelated"})
-    prepared = StepReadiness().prepare(last, run)
+    prepared = prepared_step(last, run)
     assert (prepared.step_index, prepared.total_steps) == (3, 3)
     assert prepared.incoming_context == (
         '$s1 (Look):\n{"herbs": ["mint"]}\nNote for the next step: the herbs are dry'
@@ -142,20 +143,20 @@ def test_a_step_is_prepared_from_what_it_waits_for() -> None:
 def test_a_missing_dependency_is_left_out_of_the_context() -> None:
     """A dependency that the run does not have keeps no other out of the context."""
     run = run_of(thinks("s1", "Look"), outputs={"s1": "mint"})
-    prepared = StepReadiness().prepare(thinks("s2", "Tell", "s9", "s1"), run)
+    prepared = prepared_step(thinks("s2", "Tell", "s9", "s1"), run)
     assert prepared.incoming_context == "$s1 (Look):\nmint"
 
 
 def test_a_step_that_waits_for_nothing_has_no_context() -> None:
     """The first step of a plan starts from nothing."""
     step = thinks("s1", "Sing")
-    assert StepReadiness().prepare(step, run_of(step)).incoming_context == ""
+    assert prepared_step(step, run_of(step)).incoming_context == ""
 
 
 def test_long_outputs_are_shortened_visibly_in_the_context() -> None:
     """A huge output leaves room for the small one, and the context says what is missing."""
     run = run_of(thinks("s1", "a"), thinks("s2", "b"), outputs={"s1": "x" * 100_000, "s2": "short"})
-    context = StepReadiness().prepare(thinks("s3", "c", "s1", "s2"), run).incoming_context
+    context = prepared_step(thinks("s3", "c", "s1", "s2"), run).incoming_context
     assert len(context) < MAX_CONTEXT_CHARS + 500
     assert f"[... {100_000 + 5 - MAX_CONTEXT_CHARS} characters left out ...]" in context
     assert "$s2 (b):\nshort" in context
@@ -172,10 +173,10 @@ def test_texts_of_several_lines_are_shown_as_they_are() -> None:
         "next_offset": 8,
     }
     run = run_of(calls("s1", "look", path="a.txt"), outputs={"s1": read})
-    context = StepReadiness().prepare(thinks("s2", "Tell.", "s1"), run).incoming_context
+    context = prepared_step(thinks("s2", "Tell.", "s1"), run).incoming_context
     assert context.endswith(":\none\ntwo\n(line_count: 2)")
     cut = run_of(calls("s1", "look", path="a.txt"), outputs={"s1": {**read, "truncated": True}})
-    context = StepReadiness().prepare(thinks("s2", "Tell.", "s1"), cut).incoming_context
+    context = prepared_step(thinks("s2", "Tell.", "s1"), cut).incoming_context
     assert context.endswith(":\none\ntwo\n(line_count: 2, truncated: true, next_offset: 8)")
 
 

@@ -2,8 +2,7 @@ import pytest
 
 from aeond.domain.values import JsonObject, JsonValue
 from aeond.orchestration.repair.call_repair import repair_arguments, repair_plan_shape, repair_step_shape
-from aeond.schemas.checker import SchemaChecker
-from tests.support.strategy import ADD, LOOK, SEND
+from tests.support.strategy import ADD, LOOK, SEND, validator
 
 CALL: JsonObject = {"tool": "look", "arguments": {"path": "x"}}
 
@@ -59,11 +58,10 @@ def test_plans_in_other_shapes_become_ours(value: JsonValue) -> None:
 )
 def test_values_get_the_type_that_is_asked_for(given: JsonObject, expected: JsonObject) -> None:
     """A value in the wrong type or under a misspelt name is set right; nothing is dropped or chosen."""
-    assert repair_arguments(given, ADD, SchemaChecker()) == expected
+    assert repair_arguments(given, ADD, validator()) == expected
 
 
 def test_one_value_becomes_a_list_of_one() -> None:
     """A single value where a list is wanted is put into one, and a number where text is wanted is written."""
-    checker = SchemaChecker()
-    assert repair_arguments({"to": 5, "lines": "a"}, SEND, checker) == {"to": "5", "lines": ["a"]}
-    assert repair_arguments({"Path": "x", "depth": "2"}, LOOK, checker) == {"path": "x", "depth": 2}
+    assert repair_arguments({"to": 5, "lines": "a"}, SEND, validator()) == {"to": "5", "lines": ["a"]}
+    assert repair_arguments({"Path": "x", "depth": "2"}, LOOK, validator()) == {"path": "x", "depth": 2}

@@ -21,6 +21,10 @@ class DelimitedRows:
     rows: tuple[str, ...]
 
     @property
+    def is_all(self) -> bool:
+        return True
+
+    @property
     def written(self) -> Sequence[Sequence[str]]:
         return self.table.rows
 

@@ -66,6 +66,11 @@ class JsonRows:
     escapes: bool
 
     @property
+    def is_all(self) -> bool:
+        start = _behind_space(self.text, 0)
+        return self.text[start] == "[" or len(_members(self.text, start)) == 1
+
+    @property
     def rows(self) -> Sequence[str]:
         return [self.text[record.start : record.end] for record in self.records]
 

@@ -15,6 +15,11 @@ class RowFile(Protocol):
     def table(self) -> Table: ...
 
     @property
+    def is_all(self) -> bool:
+        """Whether the file says nothing besides its rows."""
+        ...
+
+    @property
     def rows(self) -> Sequence[str]:
         """The text of each row in the file."""
         ...

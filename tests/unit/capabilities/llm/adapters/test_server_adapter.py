@@ -55,9 +55,7 @@ class Server(ServerAdapter[NamedEngine]):
 
     @property
     def capabilities(self) -> LLMCapabilities:
-        return LLMCapabilities(
-            streaming=True, schema=True, context_length=100, tool_calls=self.may_call_tools
-        )
+        return LLMCapabilities(schema=True, context_length=100, tool_calls=self.may_call_tools)
 
     async def met(self) -> None:
         """It is always there."""

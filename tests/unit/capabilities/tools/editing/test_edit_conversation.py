@@ -78,6 +78,16 @@ async def test_a_list_of_records_is_declared_as_a_table(tmp_path: Path) -> None:
     assert not admits(view, [{"add": '{"no": 9, "paid": true}'}])
 
 
+async def test_single_values_besides_a_list_of_records_are_changed_by_lines(tmp_path: Path) -> None:
+    """A JSON file that says something besides its list is in view with its lines, which statements could not change."""
+    (tmp_path / "order.json").write_text('{"expected": "2026-06-09",\n "parts": [{"no": 7}, {"no": 8}]}\n')
+    conversation = EditConversation(ContainedFiles(resolve_in_kernel), WorkerThreads(), trust_all)
+    context = replace(CONTEXT, workspace=str(tmp_path))
+    view = await conversation.view({"path": "order"}, context, "it comes on 16 June")
+    assert view is not None
+    assert admits(view, [{"replace": '{"expected": "2026-06-09",', "with": '{"expected": "2026-06-16",'}])
+
+
 def test_equal_list_items_keep_their_markers() -> None:
     """A list item whose text is that of another line is named with its marker."""
     assert names_of(["# Week", "- [ ] swim", "- [x] read", "* swim"]) == [

@@ -30,7 +30,18 @@ from aeond.capabilities.tools.tables.alike_lines import AlikeLines, alike_lines
             ("date", "name", "number"),
             ("2.3.", "Lena", "30"),
         ),
+        (
+            ["2026-03-02T10:15:30 ok 12", "2026-03-02T10:16:30 ok 14", "2026-03-02T11:00:00 ok 9"],
+            ("date", "ok"),
+            ("2026-03-02T10:15:30", "12"),
+        ),
+        (
+            ["2026/03/02 Lena 30", "2026/03/04 Omar 20", "2026/03/09 Till 9"],
+            ("date", "name", "number"),
+            ("2026/03/02", "Lena", "30"),
+        ),
         (["rent 1\u00a0200", "power 90", "food 400"], ("name", "number"), ("rent", "1200")),
+        (["rent 1\u2009200", "power 90", "food 400"], ("name", "number"), ("rent", "1200")),
         (["540g rice", "30 g salt", "1 onion"], ("number", "name"), ("540", "g rice")),
         (["tea: €3", "milk: €1.20", "salt: €0.90", "3 things"], ("name", "number"), ("tea", "3")),
     ],

@@ -44,7 +44,7 @@ async def answer(
     subject, _ = decider_of(rules, tools)
     run = after_pass(1, *steps)
     run = replace(run, request=replace(run.request, instructions=instructions))
-    subject.findings[run.run_id] = found
+    subject.means.answered.findings[run.run_id] = found
     return (await subject.evaluate(run, grant(10))).value.evaluation.final_output
 
 

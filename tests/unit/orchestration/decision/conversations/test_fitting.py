@@ -124,10 +124,12 @@ async def test_it_is_asked_once_in_a_run() -> None:
 async def test_runs_are_forgotten() -> None:
     """The answers are kept for the last runs; where the budget was spent there is none, and it is asked again."""
     decider, llm = decider_of((named("none", none=-0.1),), tools())
-    offer = await decider.offers.first(run_of(), Situation())
-    assert await decider.fitting.of(llm, run_of(), Situation(), offer, grant(0)) == ""
+    offer = await decider.means.offers.first(run_of(), Situation())
+    assert await decider.means.answered.fitting.of(llm, run_of(), Situation(), offer, grant(0)) == ""
     for number in (*range(MAX_RUNS + 1), 0):
-        await decider.fitting.of(llm, replace(run_of(), run_id=f"run {number}"), Situation(), offer, grant(2))
+        await decider.means.answered.fitting.of(
+            llm, replace(run_of(), run_id=f"run {number}"), Situation(), offer, grant(2)
+        )
     assert len(llm.requests) == MAX_RUNS + 2
 
 

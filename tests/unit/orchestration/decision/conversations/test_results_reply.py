@@ -15,7 +15,7 @@ from aeond.domain.runs.situations import Situation
 from aeond.domain.tools import Composition, CompositionView, Effect, ToolCall
 from aeond.orchestration.decision.conversations.results_reply import ResultsReply
 from aeond.orchestration.decision.decider import Decider
-from tests.support.deciders import INTENT, Composing, Seen, WholeTool, decider_of, words
+from tests.support.deciders import INTENT, Composing, Seen, WholeTool, decider_of, observing, words
 from tests.support.judging import after_pass, ran
 from tests.support.strategy import LOOK, TEXT, calls, grant, spec
 
@@ -89,10 +89,7 @@ async def test_an_answer_names_the_files_that_it_comes_from() -> None:
         ("At gate 77.", "At gate 77."),
     ):
         subject, _ = decider(reply)
-        subject = replace(
-            subject,
-            search=replace(subject.search, situations=Seen(replace(SITUATION, facts=(("gate", 77),)))),
-        )
+        subject = observing(subject, Seen(replace(SITUATION, facts=(("gate", 77),))))
         assert await answer(subject, asked(built, AGAIN, request="When was Ida built?")) == expected
     subject, _ = decider("In 1988.")
     assert (

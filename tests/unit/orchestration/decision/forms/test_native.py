@@ -9,9 +9,7 @@ from aeond.capabilities.llm.adapters.scripted import Rule, Script, ScriptedLLM
 from aeond.domain.llm import ToolChoice
 from aeond.domain.messages import Message, ModelToolCall, Role
 from aeond.domain.tools import ToolCall
-from aeond.orchestration.decision.forms.constrained import ConstrainedDecisions
 from aeond.orchestration.decision.forms.native import NativeDecisions
-from aeond.orchestration.decision.forms.reading import DecisionReading
 from aeond.orchestration.decision.interfaces import CallTool, GiveAnswer, MakePlan, Offer, Turn
 from aeond.orchestration.prompts.decision_prompts import NATIVE_RULES, OPEN_RULES
 from aeond.orchestration.repair.supervisor import Supervisor
@@ -24,9 +22,7 @@ SUM = ToolCall("add", {"a": 1, "b": 2})
 def native(*rules: Mapping[str, Any], tool_calls: bool = True) -> tuple[NativeDecisions, ScriptedLLM]:
     parsed = tuple(Rule.model_validate({"times": 1, **rule}) for rule in rules)
     llm = ScriptedLLM(Script(rules=parsed, tool_calls=tool_calls))
-    check = validator()
-    reading = DecisionReading(Supervisor(llm, check), check)
-    return NativeDecisions(llm, ConstrainedDecisions(llm, reading)), llm
+    return NativeDecisions(Supervisor(llm, validator())), llm
 
 
 def asked(model: NativeDecisions, instructions: str = "") -> tuple[Message, ...]:

@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 
 from aeond.domain.tools import ToolCall
-from aeond.orchestration.decision.forms.reading import DecisionReading
+from aeond.orchestration.decision.forms.reading import read_decision
 from aeond.orchestration.decision.interfaces import CallTool, GiveAnswer, MakePlan, Offer
 from aeond.orchestration.repair.supervisor import Supervisor
 from tests.support.strategy import ADD, grant, says, validator
@@ -11,9 +11,8 @@ from tests.support.strategy import ADD, grant, says, validator
 OFFER = Offer((ADD,), plan=True)
 
 
-def reading() -> DecisionReading:
-    check = validator()
-    return DecisionReading(Supervisor(says(), check), check)
+def supervisor() -> Supervisor:
+    return Supervisor(says(), validator())
 
 
 @pytest.mark.parametrize(
@@ -27,7 +26,7 @@ def reading() -> DecisionReading:
 )
 async def test_an_action_is_read(said: Any, decision: object) -> None:
     """Each kind of action has a form of its own."""
-    assert (await reading().read(said, OFFER, grant())).value == decision
+    assert (await read_decision(supervisor(), said, OFFER, grant())).value == decision
 
 
 @pytest.mark.parametrize(
@@ -35,11 +34,11 @@ async def test_an_action_is_read(said: Any, decision: object) -> None:
 )
 async def test_anything_else_is_a_problem(said: Any) -> None:
     """No action is taken that was not offered or whose arguments do not fit."""
-    outcome = await reading().read(said, OFFER, grant(0))
+    outcome = await read_decision(supervisor(), said, OFFER, grant(0))
     assert (outcome.ok, outcome.value) == (False, None)
     assert outcome.problem is not None
 
 
 async def test_a_plan_that_is_not_offered_is_not_made() -> None:
     """A later decision cannot ask for a plan."""
-    assert not (await reading().read({"plan": True}, Offer((ADD,)), grant(0))).ok
+    assert not (await read_decision(supervisor(), {"plan": True}, Offer((ADD,)), grant(0))).ok

@@ -1,0 +1,68 @@
+"""What decisions are made with: a model, the tools and files of a run, and what the model has answered about the last runs."""
+
+from collections.abc import Callable
+from dataclasses import field
+
+from aeond.domain.runs.budgets import Grant
+from aeond.domain.runs.run import RunSnapshot
+from aeond.domain.runs.situations import Situation
+from aeond.frozen import frozen
+from aeond.orchestration.context.file_search import FileSearch
+from aeond.orchestration.decision.answered import Answered
+from aeond.orchestration.decision.conversations.composing import Composer
+from aeond.orchestration.decision.conversations.redirection import Redirection
+from aeond.orchestration.decision.conversations.results_reply import ResultsReply
+from aeond.orchestration.decision.conversations.subject import Subject
+from aeond.orchestration.decision.interfaces import DecisionModel
+from aeond.orchestration.decision.next_action import NextAction
+from aeond.orchestration.decision.offers import Offers
+from aeond.ports import LLMAdapter
+
+
+def is_unrestricted(run: RunSnapshot) -> bool:
+    """Whether the run follows no instructions and is not confined to certain tools, as the run of a Template is."""
+    return not run.request.instructions and run.request.tools is None
+
+
+@frozen
+class Means:
+    """`models` returns the form of decisions that suits the model that is loaded."""
+
+    models: Callable[[], DecisionModel]
+    llm: LLMAdapter
+    offers: Offers
+    search: FileSearch
+    composer: Composer
+    answered: Answered = field(default_factory=Answered)
+
+    @property
+    def redirection(self) -> Redirection:
+        return Redirection(self.llm, self.answered.subjects, self.composer.corrections)
+
+    @property
+    def action(self) -> NextAction:
+        return NextAction(
+            self.models,
+            self.llm,
+            self.offers,
+            self.search,
+            self.composer,
+            self.redirection,
+            self.answered.findings,
+        )
+
+    @property
+    def results(self) -> ResultsReply:
+        return ResultsReply(self.llm, self.offers.selects, self.composer.compute)
+
+    def asks_about(self, run: RunSnapshot) -> bool:
+        """Whether the run is unrestricted, and its model is a small one that needs to be asked what the request is about."""
+        return is_unrestricted(run) and self.redirection.possible
+
+    def can_ask_about(self, run: RunSnapshot, grant: Grant) -> bool:
+        """Whether that leaves a call for the decision."""
+        return is_unrestricted(run) and self.redirection.can_ask(grant)
+
+    async def subject(self, run: RunSnapshot, situation: Situation, grant: Grant) -> Subject:
+        """What the run's request is about, as `Subjects.of` says it."""
+        return await self.answered.subjects.of(self.llm, run, situation, grant)

@@ -9,7 +9,7 @@ import re
 from collections.abc import Collection, Mapping
 from typing import Final
 
-from aeond.capabilities.tools.editing.list_items import item_text
+from aeond.capabilities.tools.editing.text_edits import item_text
 from aeond.capabilities.tools.relevance.shared_words import are_nearly_equal, words_that_count
 from aeond.capabilities.tools.tables.statement_pattern import is_same
 from aeond.domain.names import folded, words_to_match

@@ -10,19 +10,10 @@ import difflib
 import json
 import re
 import tomllib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import Any, Final
 
-from aeond.capabilities.tools.editing.list_items import (
-    LIST_ITEM,
-    item_text,
-    listed,
-    open_item,
-    place_of_news,
-    without_copied_marker,
-    without_repeated_end,
-)
 from aeond.capabilities.tools.files.differences import MAX_COMPARED_LINES, Edit
 from aeond.capabilities.tools.files.table_rows import as_rows, odd_row
 from aeond.domain.names import folded
@@ -41,6 +32,9 @@ _ESCAPED_BREAKS: Final = re.compile(r"(?:[^\\]|(?<![:\\])\\n)*")
 _MARKER: Final = re.compile(r"\s*(?:[-*+\u2022]|\d+[.)])?\s*(?:\[[ xX]?\])?\s*")
 _MAX_MARKER_CHARS: Final = 80
 _PUNCTUATION: Final = " \t.,;:"
+_LIST_ITEM: Final = re.compile(
+    r"(?P<indent>\s*)(?:(?P<bullet>[-*+\u2022])|(?P<number>\d+)(?P<dot>[.)]))(?P<space>\s+)(?P<box>\[[ xX]?\]\s+)?\S"
+)
 
 
 def _read_ini(text: str) -> None:
@@ -98,7 +92,7 @@ def edit_text(content: bytes, changes: Sequence[Replacement | Addition], path: s
     lines; NOT_TEXT; FORMAT_BROKEN.
     """
     text = before = _decoded(content, path)
-    changes, left_out = _without_odd_lines(text, [_as_tick(text, change) for change in changes], path)
+    changes, left_out = _without_odd_lines(text, changes, path)
     notes: list[str] = []
     replaced = {change.old for change in changes if isinstance(change, Replacement) and change.new}
     for change in changes:
@@ -140,12 +134,6 @@ def _without_odd_lines(
     return kept, ["nothing else added: it is there already, or is no part of such a file"]
 
 
-def _as_tick(text: str, change: Replacement | Addition) -> Replacement | Addition:
-    """For the addition of a ticked item that is open in the text: the change that ticks that one."""
-    item = open_item(text, change.text) if isinstance(change, Addition) else ""
-    return Replacement(item, change.text.strip()) if isinstance(change, Addition) and item else change
-
-
 def _replaced(text: str, old: str, new: str, path: str) -> tuple[str, str]:
     old, new = with_line_breaks(old, path), _broken_like(text, with_line_breaks(new, path))
     if new and not new.endswith("\n"):
@@ -153,10 +141,6 @@ def _replaced(text: str, old: str, new: str, path: str) -> tuple[str, str]:
     if not old.strip():
         raise ToolError("the text to replace is empty", reason="TEXT_NOT_FOUND", field="changes")
     start, end = _only_place(text, old, path)
-    if "\n" in new.strip("\r\n"):
-        _, last = _line_bounds(text, start, end)
-        kept = without_repeated_end(new.splitlines(), text[last:].splitlines())
-        new = _line_break(text).join(kept) + new[len(new.rstrip("\r\n")) :]
     if new == "":
         start, end = _whole_line(text, start, end)
         return text[:start] + text[end:], f"removed: {_shown(text[start:end])}"
@@ -168,29 +152,78 @@ def _replaced(text: str, old: str, new: str, path: str) -> tuple[str, str]:
 
 
 def _appended(text: str, addition: str, path: str) -> tuple[str, str]:
-    place, news = place_of_news(text, with_line_breaks(addition, path).splitlines())
-    above, below = text[:place], text[place:]
-    lines = "\n".join(news)
-    listed_lines = listed(above, lines) if PurePosixPath(path).suffix.lower() in _PROSE else lines
-    added = _broken_like(text, as_rows(text, listed_lines, path))
+    lines = with_line_breaks(addition, path)
+    added = _broken_like(text, as_rows(text, _listed(text, lines, path), path))
     line_break = _line_break(text)
-    before = "" if not above or above.endswith("\n") else line_break
+    before = "" if not text or text.endswith("\n") else line_break
     after = "" if added.endswith("\n") else line_break
-    return above + before + added + after + below, f"added: {_shown(added)}"
+    return text + before + added + after, f"added: {_shown(added)}"
+
+
+def _listed(text: str, addition: str, path: str) -> str:
+    """The lines with the marker of the list that the text ends with, unless one is set apart. Those that have a marker of such a list
+    get that of this one: small models copy one from elsewhere. A ticked item stays as it is.
+    """
+    last = text.removesuffix("\n").removesuffix("\r").rpartition("\n")[2]
+    item = _LIST_ITEM.match(last)
+    if PurePosixPath(path).suffix.lower() not in _PROSE:
+        return addition
+    if item is None:
+        return _plain(text, addition)
+    first = int(item["number"] or 0) + 1
+    added = enumerate(addition.rstrip("\r\n").splitlines())
+    lines = [_without_marker(line, item, {str(index + 1), str(first + index)}) for index, line in added]
+    if any(not line.strip() or _sets_apart(line) for line in lines):
+        return addition
+    box = "[ ] " if item["box"] else ""
+    markers = [item["bullet"] or f"{first + index}{item['dot']}" for index in range(len(lines))]
+    return "\n".join(
+        f"{item['indent']}{marker}{item['space']}{box}{line.strip()}"
+        for marker, line in zip(markers, lines, strict=True)
+    )
+
+
+def _plain(text: str, line: str) -> str:
+    """A single line without the bullet or open box that small models copy from elsewhere, for a text of which no line has one."""
+    item = _LIST_ITEM.match(line)
+    is_copied = item is not None and bool(item["bullet"]) and "x" not in (item["box"] or "").casefold()
+    single = len(line.strip().splitlines()) == 1
+    fits = not text.strip() or any(map(_LIST_ITEM.match, text.splitlines()))
+    return item_text(line) if is_copied and single and not fits else line
+
+
+def _without_marker(line: str, item: re.Match[str], numbers: Collection[str]) -> str:
+    """The text of an item of the same list. Other numbers are part of the text: "15. May"."""
+    own = _LIST_ITEM.match(line)
+    if own is None or own["indent"] != item["indent"] or "x" in (own["box"] or "").casefold():
+        return line
+    goes_on = item["number"] is not None and own["number"] in numbers
+    return item_text(line) if own["bullet"] or goes_on else line
+
+
+def item_text(line: str) -> str:
+    """The line without the marker of a list and its box; the line itself if it is no list item."""
+    item = _LIST_ITEM.match(line)
+    return line[item.end() - 1 :] if item else line
 
 
 def _as_item(text: str, start: int, new: str, *, prose: bool) -> tuple[int, str]:
     """Where to begin, and the text without bullet or number, if it is a whole list item for the text of one; with another number than
     the item's, as of a date, the item with it."""
     first, last = _line_bounds(text, start, start)
-    own, item = LIST_ITEM.match(text[first:last]), LIST_ITEM.match(new)
+    own, item = _LIST_ITEM.match(text[first:last]), _LIST_ITEM.match(new)
     if own is None and prose:
-        return start, without_copied_marker(text, new)
+        return start, _plain(text, new)
     if own is None or item is None or start != first + own.end() - 1 or (item["number"] and own["bullet"]):
         return start, new
     if item["number"] not in {None, "1", own["number"]}:
         return first + own.end("indent"), new.lstrip()
     return first + own.end("space"), new[item.end("space") :]
+
+
+def _sets_apart(line: str) -> bool:
+    """Whether the line has a form of its own: a list item, a heading, a quotation, a row of a table, code."""
+    return _LIST_ITEM.match(line) is not None or line.lstrip().startswith(("#", ">", "|", "```", "---"))
 
 
 def _keep_format(before: str, after: str, path: str) -> None:

@@ -8,6 +8,7 @@ ADR 0091 has the measurements.
 
 import os
 from collections.abc import Sequence
+from functools import partial
 from typing import Final
 
 from aeond.capabilities.tools.editing.said_changes import said_changes
@@ -121,13 +122,17 @@ class EditConversation:
             return None
         if (file := row_file(text, path)) is not None and file.is_all:
             schema = statements_schema(file.table, path, request)
-            return CompositionView(declaration(file.table, path, request), schema, said_changes)
+            return CompositionView(
+                declaration(file.table, path, request), schema, partial(said_changes, path=path)
+            )
         lines = text.splitlines()
         shown = shown_lines(lines, path, request)
         named = names_of([line for line in dict.fromkeys(shown) if any(map(str.isalnum, line))])
         if not named or sum(map(len, shown)) > MAX_SHOWN_CHARS:
             return None
-        return CompositionView("\n".join([f"{path}:", *shown]), _schema(named), said_changes)
+        return CompositionView(
+            "\n".join([f"{path}:", *shown]), _schema(named), partial(said_changes, path=path)
+        )
 
 
 def shown_lines(lines: Sequence[str], path: str, request: str) -> Sequence[str]:

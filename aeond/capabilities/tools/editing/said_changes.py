@@ -1,47 +1,48 @@
-"""Which changes of a file follow from what a person said.
+"""Whether the changes of a file follow from what a person said.
 
-Asked for something that no file is about ("dim the lights"), a small model changes some line all the same; and behind the change that was
-meant it goes on: with other items ticked off, or lines that are there already. What is meant nearly always shares a word or a number with
-what was said, be it the line that goes or the one that comes. ADR 0134 has the measurements.
+Asked for something that no file is about ("dim the lights"), a small model changes some line all the same. What is meant nearly always shares
+a word or a number with what was said, be it the line that goes or the one that comes, or the name of the file. ADR 0134 has the measurements.
 """
 
 import re
 from collections.abc import Collection, Mapping
+from pathlib import PurePosixPath
 from typing import Final
 
-from aeond.capabilities.tools.editing.text_edits import item_text
-from aeond.capabilities.tools.relevance.shared_words import are_nearly_equal, words_that_count
+from aeond.capabilities.tools.relevance.shared_words import are_nearly_equal
 from aeond.capabilities.tools.tables.statement_pattern import is_same
 from aeond.domain.names import folded, words_to_match
 from aeond.domain.values import JsonValue
 from aeond.schemas.parts import as_object, is_list
 
 MAX_WORDS: Final = 1_000  # of what was said
+_LONG: Final = 3  # characters of a word that says something beside others
 _OF_SQL: Final = re.compile(
     r"^(?:UPDATE \S+ SET|INSERT INTO \S+ VALUES|DELETE FROM \S+ WHERE)|\b(?:AND|NULL|IS|NOT)\b|\bWHERE\b(?! *=)"
 )
 
 
-def said_changes(changes: JsonValue, said: str) -> JsonValue:
-    """The changes without those that only add, remove or tick off what has no word in common with what was said, where others have one; None if
-    none of them has. Anything that is no list of changes as it is."""
+def said_changes(changes: JsonValue, said: str, path: str) -> JsonValue:
+    """The changes of this file, or None if neither one of them nor the name of the file has a word or number in common with what was said."""
     if not is_list(changes):
         return changes
-    words = words_that_count(said, MAX_WORDS)
-    founded = [_is_said(as_object(change), words) for change in changes]
-    if not any(founded):
-        return None
-    return [
-        change
-        for change, is_founded in zip(changes, founded, strict=True)
-        if is_founded or _alters(as_object(change))
-    ]
+    texts = [PurePosixPath(path).stem, *(text for change in changes for text in _texts_of(as_object(change)))]
+    words = tuple(dict.fromkeys(words_to_match(said)))[:MAX_WORDS]
+    whole = folded(said)
+    return changes if any(_is_said(text, words, whole) for text in texts) else None
 
 
-def _is_said(change: Mapping[str, JsonValue], words: Collection[str]) -> bool:
-    texts = [_OF_SQL.sub(" ", str(text)) if name == "sql" else str(text) for name, text in change.items()]
-    written = {word for text in texts for word in words_to_match(text)}
-    return any(_are_alike(one, other) for one in written for other in words)
+def _texts_of(change: Mapping[str, JsonValue]) -> list[str]:
+    return [_OF_SQL.sub(" ", str(text)) if name == "sql" else str(text) for name, text in change.items()]
+
+
+def _is_said(text: str, words: Collection[str], said: str) -> bool:
+    """Whether a word of the text was said; of the short ones only where it has no others. In scripts without spaces the text may stand anywhere."""
+    written = set(words_to_match(text))
+    telling = {word for word in written if len(word) >= _LONG or word.isdigit()} or written
+    return any(_are_alike(one, other) for one in telling for other in words) or any(
+        one in said for one in written if one.lower() == one.upper() and not one.isdigit()
+    )
 
 
 def _are_alike(one: str, other: str) -> bool:
@@ -50,9 +51,3 @@ def _are_alike(one: str, other: str) -> bool:
         shorter, longer = sorted((one, other), key=len)
         return longer.startswith(shorter) and not longer[len(shorter) :].strip("0")
     return one == other or is_same(one, other) or are_nearly_equal(one, other)
-
-
-def _alters(change: Mapping[str, JsonValue]) -> bool:
-    """Whether it puts other words in the place of some, or is a statement: a setting has often none that a person says."""
-    old, new = (folded(item_text(str(change.get(name, "")))) for name in ("replace", "with"))
-    return "sql" in change or bool(old and new and old != new)

@@ -17,12 +17,12 @@ _NEARLY: Final = 0.8  # weight of a word that is nearly equal
 _FULL_LENGTH: Final = 8  # characters from which a word has its full weight
 
 
-def words_that_count(request: str, most: int = MAX_REQUEST_WORDS) -> tuple[str, ...]:
-    """Its numbers and words of some length, each once: the first ones of many."""
+def words_that_count(request: str) -> tuple[str, ...]:
+    """Its numbers and words of some length, each once."""
     words = dict.fromkeys(
         word for word in words_to_match(request) if len(word) >= _SHORTEST or any(map(str.isdigit, word))
     )
-    return tuple(words)[:most]
+    return tuple(words)[:MAX_REQUEST_WORDS]
 
 
 def weight_of(word: str, found: int, places: int) -> float:

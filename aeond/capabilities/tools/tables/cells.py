@@ -36,6 +36,11 @@ def column_cells(texts: Sequence[str]) -> list[Cell]:
     return [read.get(text, text) for text in texts]
 
 
+def cells_of(rows: Sequence[Sequence[str]], columns: int) -> list[list[Cell]]:
+    """The cells of each of so many columns of the rows, which may be none."""
+    return [column_cells(texts) for texts in zip(*rows, strict=True)] or [[] for _ in range(columns)]
+
+
 def _has_form_of_text(text: str) -> bool:
     return any(map(str.isalpha, text)) or bool(_LEADING_ZERO.match(text) or _DAY.fullmatch(text))
 

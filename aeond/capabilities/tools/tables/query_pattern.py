@@ -27,7 +27,7 @@ from aeond.capabilities.tools.tables.statement_pattern import (
     one_of,
 )
 from aeond.capabilities.tools.tables.statements import as_literal, table_name
-from aeond.domain.names import DATE, POINTED, words_to_match
+from aeond.domain.names import DATE, POINTED, TIME, words_to_match
 
 ANY_SELECT: Final = "^SELECT .*$"
 _SERIES: Final = re.compile(r"\d{1,4}([-./:]\d{1,4})+\.?")  # as in dates, times of day and versions
@@ -85,7 +85,7 @@ def _said(column: Column, request: str) -> Sequence[str]:
         numbers = [escaped(one) for one in _numbers_of(request) if _may_divide(one, column)][:_MAX_NUMBERS]
         return [*([f"{name} {_COMPARES} -?{one_of(numbers)}"] if numbers else []), *empty]
     if _is_dated(column):
-        if not any(map(DATE.match, column.texts)) and not any(map(str.isdigit, request)):
+        if all(map(TIME.match, filter(None, column.texts))) and not any(map(str.isdigit, request)):
             return empty  # a time of day is given in digits, a date perhaps in words
         compared = f"{name} ({_COMPARES[1:-1]}|LIKE) {_DATED}"
         return [compared, f"{name} BETWEEN {_DATED} AND {_DATED}", *empty]

@@ -11,7 +11,7 @@ from typing import Final
 import apsw
 
 from aeond.capabilities.tools.calculator.numerals import first_number
-from aeond.capabilities.tools.tables.cells import Cell, column_cells
+from aeond.capabilities.tools.tables.cells import Cell, cells_of
 from aeond.capabilities.tools.tables.reading import MAX_SHOWN_COLUMNS, Table
 from aeond.errors import ToolError
 from aeond.frozen import frozen
@@ -67,7 +67,7 @@ def select(tables: Mapping[str, Table], statement: str, stopped: Callable[[], bo
     statement = _with_plain_names(statement, *(table.columns for table in tables.values()))
     with closing(apsw.Connection(":memory:")) as database:
         for name, table in tables.items():
-            _fill(database, table, name, columns[name])
+            _fill(database, name, columns[name], cells_of(table.rows, len(table.columns)))
         _confine(database, _authorized, stopped)
         first = _quoted(next(iter(tables)))
         try:
@@ -77,9 +77,11 @@ def select(tables: Mapping[str, Table], statement: str, stopped: Callable[[], bo
             raise _refused(error, tables, columns) from None
 
 
-def rows_after(table: Table, name: str, statement: str) -> dict[int, tuple[Cell, ...]]:
-    """The rows after an UPDATE, INSERT or DELETE by their numbers from 1, new ones behind the others. Raises ToolError
-    (STATEMENT_INVALID) where SQLite refuses the statement, or it is none of these three."""
+def rows_after(
+    table: Table, name: str, statement: str, cells: Sequence[Sequence[Cell]]
+) -> dict[int, tuple[Cell, ...]]:
+    """The rows after an UPDATE, INSERT or DELETE over these cells of the table's columns, by their numbers from 1, new ones behind the others. Raises
+    ToolError (STATEMENT_INVALID) where SQLite refuses the statement, or it is none of these three."""
     columns = column_names(table.columns)
     statement = _with_plain_names(statement, table.columns)
     number = next((one for one in _ROW_NAMES if one not in map(str.casefold, columns)), _ROW_NAMES[-1])
@@ -89,7 +91,7 @@ def rows_after(table: Table, name: str, statement: str) -> dict[int, tuple[Cell,
         return apsw.SQLITE_OK if allowed else apsw.SQLITE_DENY
 
     with closing(apsw.Connection(":memory:")) as database:
-        _fill(database, table, name, columns)
+        _fill(database, name, columns, cells)
         _confine(database, allows)
         try:
             _execute_one(database, statement)
@@ -238,9 +240,10 @@ def as_literal(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
-def _fill(database: apsw.Connection, table: Table, name: str, columns: Sequence[str]) -> None:
-    """Makes the table with its rows in the database, numbered from 1."""
-    read = [column_cells(texts) for texts in zip(*table.rows, strict=True)] or [[] for _ in columns]
+def _fill(
+    database: apsw.Connection, name: str, columns: Sequence[str], read: Sequence[Sequence[Cell]]
+) -> None:
+    """Makes a table of columns with these cells in the database, its rows numbered from 1."""
     declared = ", ".join(map(_declared, columns, read))
     database.execute("PRAGMA temp_store = MEMORY")  # a large sort writes no file
     database.execute(f"CREATE TABLE {_quoted(name)} ({declared})")

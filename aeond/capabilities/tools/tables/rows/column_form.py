@@ -31,8 +31,11 @@ class ColumnForm:
         number = float(cell)
         if self._form is not None and round(number, self._form[0]) == number:
             return _decimal(number, *self._form)
-        comma = any(decimal_sign(text) == "," for text, _ in self._numbers)
-        return shown_cell(number).replace(".", "," if comma else ".")
+        return shown_cell(number).replace(".", "," if self._has_comma else ".")
+
+    @cached_property
+    def _has_comma(self) -> bool:
+        return any(decimal_sign(text) == "," for text, _ in self._numbers)
 
     @cached_property
     def _numbers(self) -> Sequence[tuple[str, float]]:

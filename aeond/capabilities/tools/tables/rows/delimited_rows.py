@@ -4,7 +4,7 @@ import csv
 import io
 from collections.abc import Sequence
 
-from aeond.capabilities.tools.tables.cells import Cell
+from aeond.capabilities.tools.tables.cells import Cell, cells_of
 from aeond.capabilities.tools.tables.reading import Table, delimiter_of, read_table
 from aeond.capabilities.tools.tables.rows.column_form import ColumnForm
 from aeond.errors import ToolError
@@ -23,6 +23,10 @@ class DelimitedRows:
     @property
     def is_all(self) -> bool:
         return True
+
+    @property
+    def cells(self) -> Sequence[Sequence[Cell]]:
+        return cells_of(self.table.rows, len(self.table.columns))
 
     @property
     def written(self) -> Sequence[Sequence[str]]:
@@ -51,8 +55,10 @@ class DelimitedRows:
 
     def _line(self, cells: Sequence[str]) -> str:
         text = io.StringIO()
-        csv.writer(text, delimiter=self.delimiter, lineterminator="").writerow(cells)
-        return text.getvalue()
+        csv.writer(text, delimiter=self.delimiter, lineterminator="\r\n").writerow(
+            cells
+        )  # quotes cells with these
+        return text.getvalue().removesuffix("\r\n")
 
 
 def delimited_rows(text: str) -> DelimitedRows | None:

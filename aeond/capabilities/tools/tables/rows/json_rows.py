@@ -8,7 +8,7 @@ from itertools import pairwise
 from types import NoneType
 from typing import Final, NoReturn
 
-from aeond.capabilities.tools.tables.cells import Cell
+from aeond.capabilities.tools.tables.cells import Cell, cells_of
 from aeond.capabilities.tools.tables.reading import MAX_COLUMNS, MAX_ROWS, Table, table_of_records
 from aeond.capabilities.tools.tables.rows.column_form import ColumnForm
 from aeond.capabilities.tools.tables.statements import shown_cell
@@ -73,6 +73,16 @@ class JsonRows:
     @property
     def rows(self) -> Sequence[str]:
         return [self.text[record.start : record.end] for record in self.records]
+
+    @property
+    def cells(self) -> Sequence[Sequence[Cell]]:
+        """Texts stay as they are, also those of digits: of a telephone number each zero counts."""
+        read = cells_of(self.table.rows, len(self.kinds))
+        texts = zip(*self.table.rows, strict=True)
+        return [
+            [text or None for text in column] if kinds == {str} else cells
+            for kinds, column, cells in zip(self.kinds.values(), texts, read, strict=True)
+        ]
 
     @property
     def written(self) -> Sequence[Sequence[str]]:

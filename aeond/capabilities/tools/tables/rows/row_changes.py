@@ -6,7 +6,6 @@ from pathlib import PurePosixPath
 from typing import Final
 
 from aeond.capabilities.tools.files.differences import Edit
-from aeond.capabilities.tools.tables.cells import column_cells
 from aeond.capabilities.tools.tables.rows.column_form import ColumnForm
 from aeond.capabilities.tools.tables.rows.delimited_rows import delimited_rows
 from aeond.capabilities.tools.tables.rows.json_rows import json_rows
@@ -75,8 +74,8 @@ def _changed(text: str, statement: str, path: str) -> tuple[str, str]:
             reason="NO_TABLE",
             field="changes",
         )
-    after = rows_after(file.table, table_name(path), statement)
     columns = _columns_of(file)
+    after = rows_after(file.table, table_name(path), statement, [column.cells for column in columns])
     before = [*zip(*(column.cells for column in columns), strict=True)]
     rows: list[str | None] = []
     notes: dict[str, list[str]] = {"before": [], "now": [], "added": [], "removed": []}
@@ -105,10 +104,8 @@ def _changed(text: str, statement: str, path: str) -> tuple[str, str]:
 
 
 def _columns_of(file: RowFile) -> Sequence[ColumnForm]:
-    nothing: list[tuple[str, ...]] = [()] * len(file.table.columns)
-    read = [*zip(*file.table.rows, strict=True)] or nothing
-    written = [*zip(*file.written, strict=True)] or nothing
-    return [ColumnForm(texts, column_cells(cells)) for texts, cells in zip(written, read, strict=True)]
+    written: Sequence[Sequence[str]] = [*zip(*file.written, strict=True)] or [()] * len(file.table.columns)
+    return [ColumnForm(texts, cells) for texts, cells in zip(written, file.cells, strict=True)]
 
 
 def _few(rows: Sequence[str]) -> str:

@@ -20,6 +20,11 @@ class RowFile(Protocol):
         ...
 
     @property
+    def cells(self) -> Sequence[Sequence[Cell]]:
+        """The cells of each column, as statements read them."""
+        ...
+
+    @property
     def rows(self) -> Sequence[str]:
         """The text of each row in the file."""
         ...

@@ -94,6 +94,14 @@ def test_dates_are_written_as_in_the_table() -> None:
         assert admits("SELECT since FROM tours WHERE fee = 0", "", table)
 
 
+@pytest.mark.parametrize("month", ["2026/12", "2026-1-5", "10-03"])
+def test_dates_of_any_form_may_be_named_in_words(month: str) -> None:
+    """A column of dates in another form than usual can be asked by a request without digits, which names a month."""
+    table = read_table(f"month,euros\n{month},3\n{month},4\n")
+    pattern = select_pattern(table, "costs.csv", "what did i pay in december")
+    assert re.match(pattern, f"SELECT SUM(euros) AS total FROM costs WHERE month LIKE '{month}'")
+
+
 def test_a_time_of_day_is_given_in_digits() -> None:
     """A request without a number is about no time of day."""
     table = Table(("start", "fee"), (("08:30", "1"), ("13:45", "2")))

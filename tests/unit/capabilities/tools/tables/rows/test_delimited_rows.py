@@ -1,6 +1,7 @@
 import pytest
 
 from aeond.capabilities.tools.tables.rows.delimited_rows import delimited_rows
+from aeond.capabilities.tools.tables.rows.row_changes import change_rows
 
 
 def test_rows_are_taken_with_their_line_breaks() -> None:
@@ -23,3 +24,9 @@ def test_rows_are_taken_with_their_line_breaks() -> None:
 def test_a_header_has_to_name_all_cells(text: str) -> None:
     """Lines without a header, rows that are longer than it, and cells that are too long are no such rows."""
     assert delimited_rows(text) is None
+
+
+def test_a_cell_with_a_line_break_stays_one_cell() -> None:
+    """A row in which another cell is changed keeps a line break within a cell, in quotes."""
+    edit = change_rows(b'a,b\n"l1\nl2",1\nx,2\n', ["UPDATE t SET b = 3 WHERE b = 1"], "t.csv")
+    assert edit.content == b'a,b\n"l1\nl2",3\nx,2\n'

@@ -118,6 +118,12 @@ def test_a_change_leaves_all_else_as_it_is(statement: str, old: str, new: str) -
             '[{"a": 1, "b": "none"}, {"a": 2, "b": 3}]',
         ),
         ('[{"A": 1, "a": 2}]', "UPDATE orders SET a_2 = 3", '[{"A": 1, "a": 3}]'),
+        (
+            '[{"no": "5551234"}, {"no": "5559876"}]',
+            "UPDATE orders SET no = '0551234' WHERE no = '5551234'",
+            '[{"no": "0551234"}, {"no": "5559876"}]',
+        ),
+        ('[{"no": "7"}]', "INSERT INTO orders VALUES ('+4912.10')", '[{"no": "7"}, {"no": "+4912.10"}]'),
     ],
 )
 def test_layouts_are_kept(text: str, statement: str, expected: str) -> None:

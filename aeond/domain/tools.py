@@ -46,18 +46,18 @@ class Composition:
     fact: str = ""
 
 
-def _whole(value: JsonValue, _said: str) -> JsonValue:
+def _as_written(value: JsonValue, _said: str) -> JsonValue:
     return value
 
 
 @frozen
 class CompositionView:
-    """What a Composition shows for one call: what the call would change or read, and the schema of the values that are possible. `said` returns
-    what of a written value follows from what was said, a text; None if nothing does."""
+    """What a Composition shows for one call: what the call would change or read, and the schema of the values that are possible. `meant` returns
+    what a written value means; None if it does not follow from what was said, a text."""
 
     text: str
     schema: JsonObject
-    said: Callable[[JsonValue, str], JsonValue] = _whole
+    meant: Callable[[JsonValue, str], JsonValue] = _as_written
 
 
 @frozen

@@ -12,7 +12,7 @@ from functools import partial
 from typing import Final
 
 from aeond.capabilities.tools.editing.said_changes import said_changes
-from aeond.capabilities.tools.editing.text_edits import item_text
+from aeond.capabilities.tools.editing.text_edits import end_of_list, item_text
 from aeond.capabilities.tools.files.contained_files import ContainedFiles
 from aeond.capabilities.tools.files.path_matching import PathMatching, Wanted, file_target
 from aeond.capabilities.tools.relevance.line_ranking import Line, rank
@@ -25,7 +25,7 @@ from aeond.domain.policy import Access
 from aeond.domain.tools import Composition, CompositionView, ToolContext
 from aeond.domain.values import JsonObject, JsonValue
 from aeond.frozen import frozen
-from aeond.schemas.parts import closed_object
+from aeond.schemas.parts import as_object, closed_object, is_list
 
 MAX_SEEN_BYTES: Final = 64 * 1024
 MAX_SHOWN_LINES: Final = 60
@@ -36,7 +36,7 @@ _GAP: Final = "..."
 _TEXT: Final[JsonObject] = {"type": "string", "minLength": 1}
 _INSTRUCTIONS: Final = """\
 You change a file as a person asks. Reply with a JSON list of the changes to its lines: {"replace":LINE,"with":TEXT}, \
-{"remove":LINE}, or {"add":TEXT} at the end; of a table with SQLite statements: {"sql":STATEMENT}. All else stays."""
+{"remove":LINE}, or {"add":TEXT,"below":LINE}; of a table with SQLite statements: {"sql":STATEMENT}. All else stays."""
 _MEMBERS: Final = """\
 CREATE TABLE members (
   name TEXT, -- 'Lena', 'Omar', 'Till'
@@ -65,17 +65,26 @@ _EXAMPLES: Final[tuple[tuple[str, str, JsonValue], ...]] = (
     (
         "todo.md:\n# To do\n- [ ] paint\n- [ ] rope\n- [ ] two lamps",
         "we don't need the rope any more, drop it. I also want varnish and a new oar",
-        [{"remove": "rope"}, {"add": "- [ ] varnish"}, {"add": "- [ ] a new oar"}],
+        [
+            {"remove": "rope"},
+            {"add": "- [ ] varnish", "below": "two lamps"},
+            {"add": "- [ ] a new oar", "below": "two lamps"},
+        ],
     ),
     (
         "shop.txt:\nbread\ntea\nblue rope",
         "écris de la corde rouge à la fin de la liste, et dis-moi combien de choses il y a",
-        [{"add": "corde rouge"}],
+        [{"add": "corde rouge", "below": "blue rope"}],
     ),
     (
         "winter.md:\n# Winter\n- [ ] take the mast down\n- [ ] wax the hull",
         "maszt już leży na brzegu",
         [{"replace": "take the mast down", "with": "- [x] take the mast down"}],
+    ),
+    (
+        "cabin.md:\n# Cabin\n## To bring\n- towels\n- a torch\n## To do\n- oil the door\n\nOmar has the key.",
+        "nehmt noch Streichhölzer mit",
+        [{"add": "- Streichhölzer", "below": "a torch"}],
     ),
     (_MEMBERS, "Till se ha dado de baja", [{"sql": "DELETE FROM members WHERE name = 'Till'"}]),
     (_BERTH, "On m'a donné la place 15", [{"replace": '  "berth": 12,', "with": '  "berth": 15,'}]),
@@ -122,17 +131,18 @@ class EditConversation:
             return None
         if (file := row_file(text, path)) is not None and file.is_all:
             schema = statements_schema(file.table, path, request)
-            return CompositionView(
-                declaration(file.table, path, request), schema, partial(said_changes, path=path)
-            )
+            follow = partial(said_changes, path=path)
+            return CompositionView(declaration(file.table, path, request), schema, follow)
         lines = text.splitlines()
         shown = shown_lines(lines, path, request)
         named = names_of([line for line in dict.fromkeys(shown) if any(map(str.isalnum, line))])
         if not named or sum(map(len, shown)) > MAX_SHOWN_CHARS:
             return None
-        return CompositionView(
-            "\n".join([f"{path}:", *shown]), _schema(named), partial(said_changes, path=path)
-        )
+
+        def meant(changes: JsonValue, said: str) -> JsonValue:
+            return said_changes(at_ends_of_lists(changes, lines), said, path)
+
+        return CompositionView("\n".join([f"{path}:", *shown]), _schema(named), meant)
 
 
 def shown_lines(lines: Sequence[str], path: str, request: str) -> Sequence[str]:
@@ -158,8 +168,21 @@ def names_of(lines: Sequence[str]) -> Sequence[str]:
     return [text if texts.count(text) == 1 else line for line, text in zip(lines, texts, strict=True)]
 
 
+def at_ends_of_lists(changes: JsonValue, lines: Sequence[str]) -> JsonValue:
+    """The changes, with lines that are to stand below a list item, or the heading of a list, at the end of the list: a small model names any of its
+    items."""
+    if not is_list(changes):
+        return changes
+    placed: list[JsonValue] = []
+    for change in map(as_object, changes):
+        below = change.get("below", "")
+        at = next((at for at, line in enumerate(lines) if below and below in (line, item_text(line))), None)
+        placed.append(change if at is None else {**change, "below": lines[end_of_list(lines, at)]})
+    return placed
+
+
 def _schema(lines: Sequence[str]) -> JsonObject:
     line: JsonObject = {"enum": list(lines)}
-    kinds = ({"replace": line, "with": _TEXT}, {"remove": line}, {"add": _TEXT})
+    kinds = ({"replace": line, "with": _TEXT}, {"remove": line}, {"add": _TEXT, "below": line})
     changes = {"anyOf": [closed_object(kind) for kind in kinds]}
     return {"type": "array", "minItems": 1, "maxItems": MAX_CHANGES, "items": changes}

@@ -33,7 +33,8 @@ def said_changes(changes: JsonValue, said: str, path: str) -> JsonValue:
 
 
 def _texts_of(change: Mapping[str, JsonValue]) -> list[str]:
-    return [_OF_SQL.sub(" ", str(text)) if name == "sql" else str(text) for name, text in change.items()]
+    written = {name: str(text) for name, text in change.items() if name != "below"}
+    return [_OF_SQL.sub(" ", text) if name == "sql" else text for name, text in written.items()]
 
 
 def _is_said(text: str, words: Collection[str], said: str) -> bool:

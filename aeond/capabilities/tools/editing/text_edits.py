@@ -78,28 +78,32 @@ class Replacement:
 
 @frozen
 class Addition:
-    """Lines at the end; below a list in prose, with its markers."""
+    """Lines below the line that is `below`, else at the end; below a list in prose, with its markers."""
 
     text: str
+    below: str = ""
 
 
 def edit_text(content: bytes, changes: Sequence[Replacement | Addition], path: str) -> Edit:
-    """Makes the changes in turn.
+    """Makes the changes in turn; lines below others first, so that these are found as they were.
 
-    Lines at the end that break the format, or are there already, are left out where something else is changed, and the report says so. `old` is found
+    Lines that break the format, or are there already, are left out where something else is changed, and the report says so. `old` is found
     exactly, else with other spacing and case. Of several places the one that is a whole word or a
     whole line counts. Raises ToolError: TEXT_NOT_FOUND, with the nearest lines as candidates; TEXT_AMBIGUOUS, with the
     lines; NOT_TEXT; FORMAT_BROKEN.
     """
     text = before = _decoded(content, path)
     changes, left_out = _without_odd_lines(text, changes, path)
+    # From the last one on: of several below the same line the first then stands first.
+    below = [change for change in reversed(changes) if isinstance(change, Addition) and change.below]
+    changes = [*below, *(change for change in changes if change not in below)]
     notes: list[str] = []
     replaced = {change.old for change in changes if isinstance(change, Replacement) and change.new}
     for change in changes:
         if isinstance(change, Replacement) and not change.new and change.old in replaced:
             continue  # to replace a line is to remove it
         changed, note = (
-            _appended(text, change.text, path)
+            _added(text, change, path)
             if isinstance(change, Addition)
             else _replaced(text, change.old, change.new, path)
         )
@@ -113,7 +117,7 @@ def edit_text(content: bytes, changes: Sequence[Replacement | Addition], path: s
 def _without_odd_lines(
     text: str, changes: Sequence[Replacement | Addition], path: str
 ) -> tuple[Sequence[Replacement | Addition], list[str]]:
-    """The changes, and a note on those that are left out beside other ones: lines at the end of a valid document that break it, which are
+    """The changes, and a note on those that are left out beside other ones: lines for a valid document that break it, which are
     what a model wants to say to a person, and lines that are there already, which it copies."""
     reader = _READERS.get(PurePosixPath(path).suffix.lower())
     checks = reader if reader is not None and not _problem(reader, text) else None
@@ -125,7 +129,7 @@ def _without_odd_lines(
     def is_odd(change: Replacement | Addition) -> bool:
         if not isinstance(change, Addition):
             return False
-        breaks = checks is not None and bool(_problem(checks, f"{text}\n{change.text}"))
+        breaks = checks is not None and bool(_problem(checks, _added(text, change, path)[0]))
         return breaks or folded(item_text(change.text.strip())) in there
 
     kept = [change for change in changes if not is_odd(change)]
@@ -151,20 +155,26 @@ def _replaced(text: str, old: str, new: str, path: str) -> tuple[str, str]:
     return changed, f"before: {_shown(before)}\nnow: {_shown(now)}"
 
 
-def _appended(text: str, addition: str, path: str) -> tuple[str, str]:
-    lines = with_line_breaks(addition, path)
-    added = _broken_like(text, as_rows(text, _listed(text, lines, path), path))
+def _added(text: str, addition: Addition, path: str) -> tuple[str, str]:
+    """Raises ToolError as `_only_place` does."""
+    place = len(text)
+    if addition.below:
+        start, end = _only_place(text, addition.below.strip("\r\n"), path)
+        _, place = _line_bounds(text, start, end)
+    above, rest = text[:place], text[place:]
+    lines = with_line_breaks(addition.text, path)
+    added = _broken_like(text, as_rows(text, _listed(text, above, lines, path), path))
     line_break = _line_break(text)
-    before = "" if not text or text.endswith("\n") else line_break
+    before = "" if not above or above.endswith("\n") else line_break
     after = "" if added.endswith("\n") else line_break
-    return text + before + added + after, f"added: {_shown(added)}"
+    return above + before + added + after + rest, f"added: {_shown(added)}"
 
 
-def _listed(text: str, addition: str, path: str) -> str:
-    """The lines with the marker of the list that the text ends with, unless one is set apart. Those that have a marker of such a list
+def _listed(text: str, above: str, addition: str, path: str) -> str:
+    """The lines with the marker of the list that the text above them ends with, unless one is set apart. Those that have a marker of such a list
     get that of this one: small models copy one from elsewhere. A ticked item stays as it is.
     """
-    last = text.removesuffix("\n").removesuffix("\r").rpartition("\n")[2]
+    last = above.removesuffix("\n").removesuffix("\r").rpartition("\n")[2]
     item = _LIST_ITEM.match(last)
     if PurePosixPath(path).suffix.lower() not in _PROSE:
         return addition
@@ -199,6 +209,19 @@ def _without_marker(line: str, item: re.Match[str], numbers: Collection[str]) ->
         return line
     goes_on = item["number"] is not None and own["number"] in numbers
     return item_text(line) if own["bullet"] or goes_on else line
+
+
+def end_of_list(lines: Sequence[str], number: int) -> int:
+    """The number of the last item of the list that has this line, or begins below it, below a heading perhaps behind empty lines; the number itself
+    if there is no list."""
+    last = number
+    for below in range(number + 1, len(lines)):
+        is_heading = last == number and lines[number].startswith("#")
+        if _LIST_ITEM.match(lines[below]):
+            last = below
+        elif lines[below].strip() or not is_heading:
+            break
+    return last
 
 
 def item_text(line: str) -> str:

@@ -64,6 +64,7 @@ class _Remove(BaseModel):
 class _Add(BaseModel):
     model_config = ConfigDict(extra="forbid")
     add: Annotated[str, Field(max_length=MAX_CONTENT_CHARS, description="Lines at the end")]
+    below: Annotated[str, Field(max_length=MAX_OLD_CHARS, description="or below this line")] = ""
 
 
 class _Rows(BaseModel):
@@ -229,7 +230,7 @@ def _change(change: _Replace | _Remove | _Add) -> Replacement | Addition:
         case _Remove():
             return Replacement(change.remove, "")
         case _Add():
-            return Addition(change.add)
+            return Addition(change.add, change.below)
 
 
 def _appended(arguments: AppendFileArguments, before: bytes | None) -> Edit:

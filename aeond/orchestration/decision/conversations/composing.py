@@ -136,16 +136,18 @@ class Composer:
         text = await self._written(request, grant)
         written = read_json(text)
         results = "\n".join(turn.result for turn in turns_of(steps, MAX_RESULT_CHARS))
-        used = view.said(written.value, f"{run.request.text}\n{run.text}\n{run.context}\n{found}\n{results}")
-        several = as_object(used)  # perhaps with members that only lead to the arguments
+        meant = view.meant(
+            written.value, f"{run.request.text}\n{run.text}\n{run.context}\n{found}\n{results}"
+        )
+        several = as_object(meant)  # perhaps with members that only lead to the arguments
         values = {name: several.get(name) for name in spec.composed}
         if len(spec.composed) == 1:
-            values = {spec.composed[0]: used}
+            values = {spec.composed[0]: meant}
         if spec.effect in CHANGES:
             known = f"{run.text}\n{view.text}"
             values = {name: evaluated(value, self.compute, known) for name, value in values.items()}
         whole = replace(call, arguments={**call.arguments, **values})
-        if used is None or self.validator.validate_tool_call(whole, spec):
+        if meant is None or self.validator.validate_tool_call(whole, spec):
             if text:  # a model that failed is asked again
                 self.unwritten[asked] = None
             return None

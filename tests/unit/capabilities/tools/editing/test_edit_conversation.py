@@ -43,7 +43,8 @@ async def test_the_file_is_in_view_and_its_lines_are_values(tmp_path: Path) -> N
     view = await shown_of(tmp_path, LIST)
     assert view is not None
     assert view.text == f"list.md:\n{LIST.rstrip()}"
-    assert admits(view, [{"remove": "map"}, {"replace": "rope", "with": "- cord"}, {"add": "- tent"}])
+    added = {"add": "- tent", "below": "map"}
+    assert admits(view, [{"remove": "map"}, {"replace": "rope", "with": "- cord"}, added])
     for wrong in (
         [{"remove": "- map"}],
         [{"remove": "tent"}],

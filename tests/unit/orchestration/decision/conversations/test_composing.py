@@ -94,16 +94,16 @@ async def test_a_change_that_cannot_be_written_is_refused(written: object) -> No
 
 
 async def test_what_does_not_follow_from_the_request_is_not_used() -> None:
-    """The view of a call says what of the written value follows from what was said: only that is used, and where nothing is left the change
+    """The view of a call says what the written value means, given what was said: only that is used, and where it does not follow the change
     is refused."""
     heard: list[str] = []
 
-    def said(value: JsonValue, text: str) -> JsonValue:
+    def meant(value: JsonValue, text: str) -> JsonValue:
         assert is_list(value)
         heard.append(text)
         return [one for one in value if one in text.split()] or None
 
-    view = replace(SHOWN, said=said)
+    view = replace(SHOWN, meant=meant)
     choice, _ = await chosen({"change": {"path": "list"}}, ["a", "b"], view)
     assert choice.value.tool_call == ToolCall("change", {"path": "list", "notes": ["b"]})
     assert "drop b" in heard[0]

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Final
 
+from aeond.capabilities.tools.editing.list_items import end_of_list, item_text
 from aeond.capabilities.tools.editing.said_changes import said_changes
-from aeond.capabilities.tools.editing.text_edits import end_of_list, item_text
 from aeond.capabilities.tools.files.contained_files import ContainedFiles
 from aeond.capabilities.tools.files.path_matching import PathMatching, Wanted, file_target
 from aeond.capabilities.tools.relevance.line_ranking import Line, rank

@@ -10,10 +10,16 @@ import difflib
 import json
 import re
 import tomllib
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import Any, Final
 
+from aeond.capabilities.tools.editing.list_items import (
+    LIST_ITEM,
+    item_text,
+    listed,
+    without_copied_marker,
+)
 from aeond.capabilities.tools.files.differences import MAX_COMPARED_LINES, Edit
 from aeond.capabilities.tools.files.table_rows import as_rows, odd_row
 from aeond.domain.names import folded
@@ -32,9 +38,6 @@ _ESCAPED_BREAKS: Final = re.compile(r"(?:[^\\]|(?<![:\\])\\n)*")
 _MARKER: Final = re.compile(r"\s*(?:[-*+\u2022]|\d+[.)])?\s*(?:\[[ xX]?\])?\s*")
 _MAX_MARKER_CHARS: Final = 80
 _PUNCTUATION: Final = " \t.,;:"
-_LIST_ITEM: Final = re.compile(
-    r"(?P<indent>\s*)(?:(?P<bullet>[-*+\u2022])|(?P<number>\d+)(?P<dot>[.)]))(?P<space>\s+)(?P<box>\[[ xX]?\]\s+)?\S"
-)
 
 
 def _read_ini(text: str) -> None:
@@ -163,90 +166,27 @@ def _added(text: str, addition: Addition, path: str) -> tuple[str, str]:
         _, place = _line_bounds(text, start, end)
     above, rest = text[:place], text[place:]
     lines = with_line_breaks(addition.text, path)
-    added = _broken_like(text, as_rows(text, _listed(text, above, lines, path), path))
+    if PurePosixPath(path).suffix.lower() in _PROSE:
+        lines = listed(text, above, lines)
+    added = _broken_like(text, as_rows(text, lines, path))
     line_break = _line_break(text)
     before = "" if not above or above.endswith("\n") else line_break
     after = "" if added.endswith("\n") else line_break
     return above + before + added + after + rest, f"added: {_shown(added)}"
 
 
-def _listed(text: str, above: str, addition: str, path: str) -> str:
-    """The lines with the marker of the list that the text above them ends with, unless one is set apart. Those that have a marker of such a list
-    get that of this one: small models copy one from elsewhere. A ticked item stays as it is.
-    """
-    last = above.removesuffix("\n").removesuffix("\r").rpartition("\n")[2]
-    item = _LIST_ITEM.match(last)
-    if PurePosixPath(path).suffix.lower() not in _PROSE:
-        return addition
-    if item is None:
-        return _plain(text, addition)
-    first = int(item["number"] or 0) + 1
-    added = enumerate(addition.rstrip("\r\n").splitlines())
-    lines = [_without_marker(line, item, {str(index + 1), str(first + index)}) for index, line in added]
-    if any(not line.strip() or _sets_apart(line) for line in lines):
-        return addition
-    box = "[ ] " if item["box"] else ""
-    markers = [item["bullet"] or f"{first + index}{item['dot']}" for index in range(len(lines))]
-    return "\n".join(
-        f"{item['indent']}{marker}{item['space']}{box}{line.strip()}"
-        for marker, line in zip(markers, lines, strict=True)
-    )
-
-
-def _plain(text: str, line: str) -> str:
-    """A single line without the bullet or open box that small models copy from elsewhere, for a text of which no line has one."""
-    item = _LIST_ITEM.match(line)
-    is_copied = item is not None and bool(item["bullet"]) and "x" not in (item["box"] or "").casefold()
-    single = len(line.strip().splitlines()) == 1
-    fits = not text.strip() or any(map(_LIST_ITEM.match, text.splitlines()))
-    return item_text(line) if is_copied and single and not fits else line
-
-
-def _without_marker(line: str, item: re.Match[str], numbers: Collection[str]) -> str:
-    """The text of an item of the same list. Other numbers are part of the text: "15. May"."""
-    own = _LIST_ITEM.match(line)
-    if own is None or own["indent"] != item["indent"] or "x" in (own["box"] or "").casefold():
-        return line
-    goes_on = item["number"] is not None and own["number"] in numbers
-    return item_text(line) if own["bullet"] or goes_on else line
-
-
-def end_of_list(lines: Sequence[str], number: int) -> int:
-    """The number of the last item of the list that has this line, or begins below it, below a heading perhaps behind empty lines; the number itself
-    if there is no list."""
-    last = number
-    for below in range(number + 1, len(lines)):
-        is_heading = last == number and lines[number].startswith("#")
-        if _LIST_ITEM.match(lines[below]):
-            last = below
-        elif lines[below].strip() or not is_heading:
-            break
-    return last
-
-
-def item_text(line: str) -> str:
-    """The line without the marker of a list and its box; the line itself if it is no list item."""
-    item = _LIST_ITEM.match(line)
-    return line[item.end() - 1 :] if item else line
-
-
 def _as_item(text: str, start: int, new: str, *, prose: bool) -> tuple[int, str]:
     """Where to begin, and the text without bullet or number, if it is a whole list item for the text of one; with another number than
     the item's, as of a date, the item with it."""
     first, last = _line_bounds(text, start, start)
-    own, item = _LIST_ITEM.match(text[first:last]), _LIST_ITEM.match(new)
+    own, item = LIST_ITEM.match(text[first:last]), LIST_ITEM.match(new)
     if own is None and prose:
-        return start, _plain(text, new)
+        return start, without_copied_marker(text, new)
     if own is None or item is None or start != first + own.end() - 1 or (item["number"] and own["bullet"]):
         return start, new
     if item["number"] not in {None, "1", own["number"]}:
         return first + own.end("indent"), new.lstrip()
     return first + own.end("space"), new[item.end("space") :]
-
-
-def _sets_apart(line: str) -> bool:
-    """Whether the line has a form of its own: a list item, a heading, a quotation, a row of a table, code."""
-    return _LIST_ITEM.match(line) is not None or line.lstrip().startswith(("#", ">", "|", "```", "---"))
 
 
 def _keep_format(before: str, after: str, path: str) -> None:

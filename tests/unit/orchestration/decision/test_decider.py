@@ -373,14 +373,13 @@ async def test_what_the_whole_request_does_not_order_is_no_order(answer: float, 
 
 
 async def test_a_request_that_surely_only_asks_has_no_order_behind_its_question() -> None:
-    """Where the whole request is surely for an answer alone, what stands behind the question changes nothing, even if it reads like an order by itself."""
+    """Where the whole request is surely for an answer alone, what stands behind the question is no order, even if it reads like one."""
     shows = Rule(contains="from what is shown above it", text="42 euros")
     about = words(files=0.9, ask=0.9)
     decider, _ = asked_and_ordered(shows, about=about, whole=about)
     run = asking(after_pass(1, ran(calls("s1", "look", path="list"), output="3 lamps at 14")), ORDER)
     judged = (await decider.evaluate(run, grant(10))).value
-    assert not judged.actions
-    assert judged.evaluation.final_output == "42 euros"
+    assert (judged.actions, judged.evaluation.final_output) == ((), "42 euros")
 
 
 @pytest.mark.parametrize("rest", [ORDER, NO_ORDER])

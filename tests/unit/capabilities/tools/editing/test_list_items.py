@@ -1,4 +1,4 @@
-"""Lines that are added below others."""
+"""Where new lines stand, and how they go on with a list."""
 
 import pytest
 

@@ -13,6 +13,7 @@ from typing import Final
 
 from aeond.capabilities.tools.editing.list_items import end_of_list, item_text
 from aeond.capabilities.tools.editing.said_changes import said_changes
+from aeond.capabilities.tools.editing.text_edits import is_prose
 from aeond.capabilities.tools.files.contained_files import ContainedFiles
 from aeond.capabilities.tools.files.path_matching import PathMatching, Wanted, file_target
 from aeond.capabilities.tools.relevance.line_ranking import Line, rank
@@ -140,7 +141,8 @@ class EditConversation:
             return None
 
         def meant(changes: JsonValue, said: str) -> JsonValue:
-            return said_changes(at_ends_of_lists(changes, lines), said, path)
+            placed = at_ends_of_lists(changes, lines) if is_prose(path) else changes
+            return said_changes(placed, said, path)
 
         return CompositionView("\n".join([f"{path}:", *shown]), _schema(named), meant)
 
@@ -169,16 +171,26 @@ def names_of(lines: Sequence[str]) -> Sequence[str]:
 
 
 def at_ends_of_lists(changes: JsonValue, lines: Sequence[str]) -> JsonValue:
-    """The changes, with lines that are to stand below a list item, or the heading of a list, at the end of the list: a small model names any of its
-    items."""
+    """The changes, with lines that are to stand below a list item, or what leads to a list, at the end of the list: a small model names any of its
+    items. So many of its lines are named that there is no other such place."""
     if not is_list(changes):
         return changes
     placed: list[JsonValue] = []
     for change in map(as_object, changes):
         below = change.get("below", "")
         at = next((at for at, line in enumerate(lines) if below and below in (line, item_text(line))), None)
-        placed.append(change if at is None else {**change, "below": lines[end_of_list(lines, at)]})
+        placed.append(change if at is None else {**change, "below": _unique(lines, end_of_list(lines, at))})
     return placed
+
+
+def _unique(lines: Sequence[str], last: int) -> str:
+    """The line with this number, with those above it until no other lines are the same."""
+    text = f"\n{chr(10).join(lines)}\n"
+    for first in range(last, -1, -1):
+        part = "\n".join(lines[first : last + 1])
+        if text.count(f"\n{part}\n") == 1:
+            return part
+    return lines[last]
 
 
 def _schema(lines: Sequence[str]) -> JsonObject:

@@ -16,6 +16,7 @@ from typing import Any, Final
 
 from aeond.capabilities.tools.editing.list_items import (
     LIST_ITEM,
+    block_of,
     item_text,
     listed,
     without_copied_marker,
@@ -37,6 +38,7 @@ _PROSE: Final = frozenset({"", ".txt", ".md", ".csv", ".tsv", ".log", ".org", ".
 _ESCAPED_BREAKS: Final = re.compile(r"(?:[^\\]|(?<![:\\])\\n)*")
 _MARKER: Final = re.compile(r"\s*(?:[-*+\u2022]|\d+[.)])?\s*(?:\[[ xX]?\])?\s*")
 _MAX_MARKER_CHARS: Final = 80
+_MARK: Final = re.compile(r"\0(\d+)\n")  # the place of an addition: a text has no such sign
 _PUNCTUATION: Final = " \t.,;:"
 
 
@@ -62,10 +64,14 @@ def with_line_breaks(text: str, path: str) -> str:
     belong to such an `\n` (none after a colon, as in `C:\new`), for a file of prose or a table: in source code
     and data formats the two characters have a meaning.
     """
-    prose = PurePosixPath(path).suffix.lower() in _PROSE
-    if not prose or "\n" in text or not _ESCAPED_BREAKS.fullmatch(text):
+    if not is_prose(path) or "\n" in text or not _ESCAPED_BREAKS.fullmatch(text):
         return text
     return text.replace("\\n", "\n")
+
+
+def is_prose(path: str) -> bool:
+    """Whether the file is prose, or a table, by its name."""
+    return PurePosixPath(path).suffix.lower() in _PROSE
 
 
 @frozen
@@ -88,57 +94,90 @@ class Addition:
 
 
 def edit_text(content: bytes, changes: Sequence[Replacement | Addition], path: str) -> Edit:
-    """Makes the changes in turn; lines below others first, so that these are found as they were.
+    """Makes the changes in turn; the lines below which others stand are found as they were before.
 
     Lines that break the format, or are there already, are left out where something else is changed, and the report says so. `old` is found
     exactly, else with other spacing and case. Of several places the one that is a whole word or a
     whole line counts. Raises ToolError: TEXT_NOT_FOUND, with the nearest lines as candidates; TEXT_AMBIGUOUS, with the
     lines; NOT_TEXT; FORMAT_BROKEN.
     """
-    text = before = _decoded(content, path)
-    changes, left_out = _without_odd_lines(text, changes, path)
-    # From the last one on: of several below the same line the first then stands first.
-    below = [change for change in reversed(changes) if isinstance(change, Addition) and change.below]
-    changes = [*below, *(change for change in changes if change not in below)]
-    notes: list[str] = []
+    text = _decoded(content, path)
+    kept = _without_copies(text, changes)
+    after, notes = _changed(text, kept, path)
+    if _breaks(text, after, path):
+        fitting = [change for change in kept if not _is_odd(text, change, path)]
+        if 0 < len(fitting) < len(kept):
+            kept = fitting
+            after, notes = _changed(text, kept, path)
+    _keep_format(text, after, path)
+    left_out = ["nothing else added: it is there already, or is no part of such a file"]
+    return Edit(
+        _encoded_like(text, after, path), "\n".join([*notes, *(left_out if len(kept) < len(changes) else [])])
+    )
+
+
+def _changed(text: str, changes: Sequence[Replacement | Addition], path: str) -> tuple[str, Sequence[str]]:
+    """The text after the changes, and what each has done."""
     replaced = {change.old for change in changes if isinstance(change, Replacement) and change.new}
-    for change in changes:
-        if isinstance(change, Replacement) and not change.new and change.old in replaced:
+    below = {at: one for at, one in enumerate(changes) if isinstance(one, Addition) and one.below.strip()}
+    notes: dict[int, str] = {}
+    text = _marked(text, below, path)
+    for at, change in enumerate(changes):
+        if at in below or (isinstance(change, Replacement) and not change.new and change.old in replaced):
             continue  # to replace a line is to remove it
         changed, note = (
-            _added(text, change, path)
+            _added(text, "", change.text, path)
             if isinstance(change, Addition)
             else _replaced(text, change.old, change.new, path)
         )
-        if changed != text or (change is changes[-1] and not notes):
-            notes.append(note)
+        if changed != text or (at == len(changes) - 1 and not notes and not below):
+            notes[at] = note
         text = changed
-    _keep_format(before, text, path)
-    return Edit(_encoded_like(before, text, path), "\n".join([*notes, *left_out]))
+    while (mark := _MARK.search(text)) is not None:
+        at = int(mark[1])
+        text, notes[at] = _added(text[: mark.start()], text[mark.end() :], below[at].text, path)
+    return text, [notes[at] for at in sorted(notes)]
 
 
-def _without_odd_lines(
-    text: str, changes: Sequence[Replacement | Addition], path: str
-) -> tuple[Sequence[Replacement | Addition], list[str]]:
-    """The changes, and a note on those that are left out beside other ones: lines for a valid document that break it, which are
-    what a model wants to say to a person, and lines that are there already, which it copies."""
-    reader = _READERS.get(PurePosixPath(path).suffix.lower())
-    checks = reader if reader is not None and not _problem(reader, text) else None
+def _marked(text: str, additions: Mapping[int, Addition], path: str) -> str:
+    """The text with a line for each of these additions, which holds its number, below the line that it names. Raises ToolError as `_only_place`
+    does."""
+    places = []
+    for at, addition in additions.items():
+        start, end = _only_place(text, addition.below.strip("\r\n"), path)
+        places.append((_line_bounds(text, start, end)[1], at))
+    for place, at in sorted(places, reverse=True):
+        above = text[:place]
+        line_break = "" if not above or above.endswith("\n") else _line_break(text)
+        text = f"{above}{line_break}\0{at}\n{text[place:]}"
+    return text
+
+
+def _without_copies(text: str, changes: Sequence[Replacement | Addition]) -> Sequence[Replacement | Addition]:
+    """The changes without lines that are there already, which a model copies; all of them if there are no others."""
     replaced = {
         folded(item_text(change.old.strip())) for change in changes if isinstance(change, Replacement)
     }
-    there = {folded(item_text(line)) for line in text.splitlines()} - replaced
 
-    def is_odd(change: Replacement | Addition) -> bool:
+    def is_copy(change: Replacement | Addition) -> bool:
         if not isinstance(change, Addition):
             return False
-        breaks = checks is not None and bool(_problem(checks, _added(text, change, path)[0]))
-        return breaks or folded(item_text(change.text.strip())) in there
+        near = block_of(text.splitlines(), change.below) if change.below.strip() else text.splitlines()
+        there = {folded(item_text(line)) for line in near} - replaced
+        return folded(item_text(change.text.strip())) in there
 
-    kept = [change for change in changes if not is_odd(change)]
-    if not kept or len(kept) == len(changes):
-        return changes, []
-    return kept, ["nothing else added: it is there already, or is no part of such a file"]
+    return [change for change in changes if not is_copy(change)] or changes
+
+
+def _is_odd(text: str, change: Replacement | Addition, path: str) -> bool:
+    """Whether a line for a valid document breaks it, as what a model wants to say to a person does."""
+    return isinstance(change, Addition) and _breaks(text, _changed(text, [change], path)[0], path)
+
+
+def _breaks(before: str, after: str, path: str) -> bool:
+    """Whether a document was valid before, and is not after."""
+    reader = _READERS.get(PurePosixPath(path).suffix.lower())
+    return reader is not None and not _problem(reader, before) and bool(_problem(reader, after))
 
 
 def _replaced(text: str, old: str, new: str, path: str) -> tuple[str, str]:
@@ -151,23 +190,18 @@ def _replaced(text: str, old: str, new: str, path: str) -> tuple[str, str]:
     if new == "":
         start, end = _whole_line(text, start, end)
         return text[:start] + text[end:], f"removed: {_shown(text[start:end])}"
-    prose = PurePosixPath(path).suffix.lower() in _PROSE
-    start, new = _as_item(text, start, new, prose=prose)
+    start, new = _as_item(text, start, new, prose=is_prose(path))
     changed = text[:start] + new + text[end:]
     before, now = _lines_around(text, start, end), _lines_around(changed, start, start + len(new))
     return changed, f"before: {_shown(before)}\nnow: {_shown(now)}"
 
 
-def _added(text: str, addition: Addition, path: str) -> tuple[str, str]:
-    """Raises ToolError as `_only_place` does."""
-    place = len(text)
-    if addition.below:
-        start, end = _only_place(text, addition.below.strip("\r\n"), path)
-        _, place = _line_bounds(text, start, end)
-    above, rest = text[:place], text[place:]
-    lines = with_line_breaks(addition.text, path)
-    if PurePosixPath(path).suffix.lower() in _PROSE:
-        lines = listed(text, above, lines)
+def _added(above: str, rest: str, addition: str, path: str) -> tuple[str, str]:
+    """The text with the lines between these two parts of it, and what was added."""
+    text = _MARK.sub("", above + rest)
+    lines = with_line_breaks(addition, path)
+    if is_prose(path):
+        lines = listed(text, _MARK.sub("", above), lines)
     added = _broken_like(text, as_rows(text, lines, path))
     line_break = _line_break(text)
     before = "" if not above or above.endswith("\n") else line_break
@@ -251,7 +285,7 @@ def _only_place(text: str, old: str, path: str) -> tuple[int, int]:
         one_word = old.isalnum() and (old.isdigit() or old.lower() != old.upper())
         found = words or ([] if one_word else found or others)
     if not found:
-        raise _not_found(text, old, path)
+        raise _not_found(_MARK.sub("", text), old, path)
     for narrower in (_is_word, _is_line):
         if len(found) > 1:
             found = [place for place in found if narrower(text, *place)] or found

@@ -79,7 +79,7 @@ class _Rows(BaseModel):
 
 
 class EditFileArguments(BaseModel):
-    """Which file, and the changes in turn, those by SQL behind the others."""
+    """Which file, and the changes in turn, those by SQL behind the others. Lines below which others stand are found as they were before."""
 
     path: FilePath
     changes: Annotated[list[_Replace | _Remove | _Add | _Rows], Field(min_length=1, max_length=MAX_EDITS)]

@@ -9,12 +9,11 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Final
 
-from aeond.capabilities.tools.calculator.numerals import NUMERAL
 from aeond.capabilities.tools.relevance.shared_words import words_that_count
 from aeond.capabilities.tools.tables.cells import column_cells
 from aeond.capabilities.tools.tables.reading import MAX_SHOWN_COLUMNS, Table
 from aeond.capabilities.tools.tables.statements import as_literal, column_names, table_name
-from aeond.domain.names import DATE, words_to_match
+from aeond.domain.names import words_to_match
 from aeond.domain.values import JsonObject
 from aeond.frozen import frozen
 from aeond.schemas.parts import closed_object
@@ -29,7 +28,6 @@ UNFIT: Final = re.compile(r"[\x00-\x1f\"\\]")
 NUMBER: Final = "-?[0-9]+([.][0-9]+)?"
 _TEXT: Final = "'[^'\"\\\\]*'"
 _LITERAL: Final = f"({_TEXT}|NULL|{NUMBER})"
-_MIN_NUMBERS: Final = 2  # of a request for a new row
 _STEM_CHARS: Final = 3
 _INFLECTION_CHARS: Final = 2
 
@@ -81,23 +79,13 @@ def statements_schema(table: Table, path: str, request: str) -> JsonObject:
             f"UPDATE {name} SET {assignment}(, {assignment})* {where}",  # noqa: S608  # a pattern
             f"DELETE FROM {name} {where}",  # noqa: S608  # a pattern
         ]
-    if not any(value.column.is_key for value in named) or _may_add_to_log(columns, named, request):
+    if not any(value.column.is_key for value in named):
         row = ", ".join([_LITERAL] * len(table.columns))
         kinds.append(f"INSERT INTO {name} VALUES [(]{row}[)]")  # noqa: S608  # a pattern
     statement: JsonObject = {"type": "string", "pattern": f"^({'|'.join(kinds)})$"}
     change = closed_object({"sql": statement})
     most = min(MAX_STATEMENTS, max(1, len(named)))
     return {"type": "array", "minItems": 1, "maxItems": most, "items": change}
-
-
-def _may_add_to_log(columns: Sequence[Column], named: Sequence[NamedValue], request: str) -> bool:
-    """Whether the rows are told apart by a day that the request does not name, and it has a number for each column with numbers: of a table that is
-    written day by day other values are only different so far."""
-    day = columns[0] if columns else None
-    is_log = day is not None and day.is_key and bool(day.texts) and all(map(DATE.fullmatch, day.texts))
-    numbers = sum(column.is_number for column in columns)
-    names_day = any(value.column is day for value in named)
-    return is_log and not names_day and len(NUMERAL.findall(request)) >= max(numbers, _MIN_NUMBERS)
 
 
 def columns_of(table: Table) -> Sequence[Column]:

@@ -28,6 +28,9 @@ class DelimitedRows:
     def cells(self) -> Sequence[Sequence[Cell]]:
         return cells_of(self.table.rows, len(self.table.columns))
 
+    def plain(self, statement: str) -> str:
+        return statement
+
     @property
     def written(self) -> Sequence[Sequence[str]]:
         return self.table.rows

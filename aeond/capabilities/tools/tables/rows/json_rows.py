@@ -20,6 +20,7 @@ _SPACE: Final = re.compile(r"[ \t\r\n]*")
 _ESCAPED: Final = re.compile(r"\\u(?!00[0-7])")  # of a character beyond ASCII
 _NUMBER: Final = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?", re.ASCII)
 _TRUTH: Final = ("true", "false")
+_QUOTED_TRUTH: Final = re.compile(r"'(true|false)'", re.IGNORECASE)
 _KINDS: Final = {bool: "true or false", str: "texts", float: "numbers"}
 _MANY_DIGITS: Final = 10**15  # from which a float does not hold all of them
 
@@ -76,13 +77,24 @@ class JsonRows:
 
     @property
     def cells(self) -> Sequence[Sequence[Cell]]:
-        """Texts stay as they are, also those of digits: of a telephone number each zero counts."""
+        """Texts stay as they are, also those of digits: of a telephone number each zero counts. True and false are the numbers 1 and 0, as in SQL."""
         read = cells_of(self.table.rows, len(self.kinds))
-        texts = zip(*self.table.rows, strict=True)
-        return [
-            [text or None for text in column] if kinds == {str} else cells
-            for kinds, column, cells in zip(self.kinds.values(), texts, read, strict=True)
-        ]
+        return [self._cells(*column, cells) for column, cells in zip(self._columns, read, strict=True)]
+
+    def _cells(self, kinds: AbstractSet[type], texts: Sequence[str], cells: Sequence[Cell]) -> Sequence[Cell]:
+        if kinds == {bool}:
+            return [float(text == _TRUTH[0]) if text else None for text in texts]
+        return [text or None for text in texts] if kinds == {str} else cells
+
+    def plain(self, statement: str) -> str:
+        """'true' and 'false' mean the same as without quotes where there are columns of these, and no other column has such a text."""
+        others = {text.casefold() for kinds, column in self._columns if bool not in kinds for text in column}
+        is_clear = {bool} in self.kinds.values() and others.isdisjoint(_TRUTH)
+        return _QUOTED_TRUTH.sub(r"\1", statement) if is_clear else statement
+
+    @property
+    def _columns(self) -> Iterator[tuple[AbstractSet[type], Sequence[str]]]:
+        return zip(self.kinds.values(), zip(*self.table.rows, strict=True), strict=True)
 
     @property
     def written(self) -> Sequence[Sequence[str]]:
@@ -97,8 +109,9 @@ class JsonRows:
         ]
 
     def changed(self, number: int, cells: Sequence[Cell], columns: Sequence[ColumnForm]) -> str:
+        kinds = {member.name: member.kind for member in self.records[number].members}
         values = {
-            name: self._value(name, cell, column, old)
+            name: self._value(name, cell, column, old, kinds.get(name))
             for name, cell, column, old in zip(
                 self.kinds, cells, columns, self.table.rows[number], strict=True
             )
@@ -136,12 +149,19 @@ class JsonRows:
             ) from None
         return text
 
-    def _value(self, name: str, cell: Cell, column: ColumnForm, old: str = "") -> str:
-        """The cell as a JSON value of the kind that the column has. Raises ToolError (STATEMENT_INVALID) where it is none."""
+    def _value(
+        self, name: str, cell: Cell, column: ColumnForm, old: str = "", kind: type | None = None
+    ) -> str:
+        """The cell as a JSON value of the kind of the old one, if the object has one, else of one that the column has. Raises ToolError
+        (STATEMENT_INVALID) where it is none."""
         if cell is None:
             return "null"
         kinds = self.kinds[name]
         if isinstance(cell, float | int):
+            if kinds == {bool} and cell in (0, 1):
+                return _TRUTH[not cell]
+            if kind is str:
+                return self._string(column.text(cell, old))
             if float in kinds or not kinds:
                 return column.number(cell) if abs(cell) < _MANY_DIGITS else repr(cell)
             if str in kinds:

@@ -75,8 +75,9 @@ def _changed(text: str, statement: str, path: str) -> tuple[str, str]:
             field="changes",
         )
     columns = _columns_of(file)
-    after = rows_after(file.table, table_name(path), statement, [column.cells for column in columns])
-    before = [*zip(*(column.cells for column in columns), strict=True)]
+    read = [column.cells for column in columns]
+    after = rows_after(file.table, table_name(path), file.plain(statement), read)
+    before = [*zip(*read, strict=True)]
     rows: list[str | None] = []
     notes: dict[str, list[str]] = {"before": [], "now": [], "added": [], "removed": []}
     for number, row in enumerate(file.rows):

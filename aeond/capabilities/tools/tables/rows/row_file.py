@@ -24,6 +24,10 @@ class RowFile(Protocol):
         """The cells of each column, as statements read them."""
         ...
 
+    def plain(self, statement: str) -> str:
+        """The statement as it is meant for these cells."""
+        ...
+
     @property
     def rows(self) -> Sequence[str]:
         """The text of each row in the file."""

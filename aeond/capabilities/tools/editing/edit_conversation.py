@@ -8,7 +8,6 @@ ADR 0091 has the measurements.
 
 import os
 from collections.abc import Sequence
-from functools import partial
 from typing import Final
 
 from aeond.capabilities.tools.editing.list_items import end_of_list, item_text
@@ -18,6 +17,8 @@ from aeond.capabilities.tools.files.contained_files import ContainedFiles
 from aeond.capabilities.tools.files.path_matching import PathMatching, Wanted, file_target
 from aeond.capabilities.tools.relevance.line_ranking import Line, rank
 from aeond.capabilities.tools.tables.query_conversation import declaration
+from aeond.capabilities.tools.tables.reading import Table
+from aeond.capabilities.tools.tables.rows.new_rows import without_copied_texts
 from aeond.capabilities.tools.tables.rows.row_changes import row_file
 from aeond.capabilities.tools.tables.statement_pattern import statements_schema
 from aeond.capabilities.tools.trust import Trusts
@@ -132,8 +133,12 @@ class EditConversation:
             return None
         if (file := row_file(text, path)) is not None and file.is_all:
             schema = statements_schema(file.table, path, request)
-            follow = partial(said_changes, path=path)
-            return CompositionView(declaration(file.table, path, request), schema, follow)
+            table = file.table
+
+            def meant_for_rows(changes: JsonValue, said: str) -> JsonValue:
+                return said_changes(_without_copied_texts(changes, table, said), said, path)
+
+            return CompositionView(declaration(table, path, request), schema, meant_for_rows)
         lines = text.splitlines()
         shown = shown_lines(lines, path, request)
         named = names_of([line for line in dict.fromkeys(shown) if any(map(str.isalnum, line))])
@@ -181,6 +186,15 @@ def at_ends_of_lists(changes: JsonValue, lines: Sequence[str]) -> JsonValue:
         at = next((at for at, line in enumerate(lines) if below and below in (line, item_text(line))), None)
         placed.append(change if at is None else {**change, "below": _unique(lines, end_of_list(lines, at))})
     return placed
+
+
+def _without_copied_texts(changes: JsonValue, table: Table, said: str) -> JsonValue:
+    if not is_list(changes):
+        return changes
+    return [
+        {name: without_copied_texts(str(text), table, said) for name, text in as_object(change).items()}
+        for change in changes
+    ]
 
 
 def _unique(lines: Sequence[str], last: int) -> str:

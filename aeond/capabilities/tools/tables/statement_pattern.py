@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Final
 
+from aeond.capabilities.tools.calculator.numerals import NUMERAL
 from aeond.capabilities.tools.relevance.shared_words import words_that_count
 from aeond.capabilities.tools.tables.cells import column_cells
 from aeond.capabilities.tools.tables.reading import MAX_SHOWN_COLUMNS, Table
@@ -60,7 +61,8 @@ def statements_schema(table: Table, path: str, request: str) -> JsonObject:
 
     Rows are named by a value that exists, one that the request names if it names any; a second value tells apart the rows
     that share it. There are as many statements as the request names values, MAX_STATEMENTS at most, and none changes all rows because
-    a condition was left out. Where the pattern would be too long, any value may stand in a condition. A row is added only if the request does not name one that is there by a value that tells it apart.
+    a condition was left out. Where the pattern would be too long, any value may stand in a condition. A row is added only if the request does not name one that is there by a value that tells it apart,
+    and to a table with numbers only if it has a number, or names none that is there.
     """
     columns = columns_of(table)
     named = list(islice(values_named(columns, request), MAX_VALUES))
@@ -79,7 +81,8 @@ def statements_schema(table: Table, path: str, request: str) -> JsonObject:
             f"UPDATE {name} SET {assignment}(, {assignment})* {where}",  # noqa: S608  # a pattern
             f"DELETE FROM {name} {where}",  # noqa: S608  # a pattern
         ]
-    if not any(value.column.is_key for value in named):
+    is_said = not named or bool(NUMERAL.search(request)) or not any(column.is_number for column in columns)
+    if is_said and not any(value.column.is_key for value in named):
         row = ", ".join([_LITERAL] * len(table.columns))
         kinds.append(f"INSERT INTO {name} VALUES [(]{row}[)]")  # noqa: S608  # a pattern
     statement: JsonObject = {"type": "string", "pattern": f"^({'|'.join(kinds)})$"}

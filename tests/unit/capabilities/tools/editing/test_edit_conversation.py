@@ -67,6 +67,19 @@ async def test_a_table_is_declared_and_changed_by_statements(tmp_path: Path) -> 
     assert not admits(view, [{"add": "anchor,1"}])
 
 
+async def test_what_a_model_copies_or_makes_up_is_not_meant(tmp_path: Path) -> None:
+    """The view says what changes mean: a note that is copied into a new row is left out, and a change that shares nothing with what was said is none."""
+    (tmp_path / "tank.csv").write_text("day,litres,note\nMon,40,\nTue,0,algae\n")
+    conversation = EditConversation(ContainedFiles(resolve_in_kernel), WorkerThreads(), trust_all)
+    context = replace(CONTEXT, workspace=str(tmp_path))
+    view = await conversation.view({"path": "tank"}, context, "40 litres on Wed")
+    assert view is not None
+    added = {"sql": "INSERT INTO tank VALUES ('Wed', 40, 'algae')"}
+    assert view.meant([added], "40 litres on Wed") == [{"sql": "INSERT INTO tank VALUES ('Wed', 40, NULL)"}]
+    assert view.meant([added], "dim the lights") is None
+    assert view.meant("none", "dim the lights") == "none"
+
+
 async def test_a_list_of_records_is_declared_as_a_table(tmp_path: Path) -> None:
     """A JSON file with a list of flat objects is in view as the declaration of a table, in which true and false are texts."""
     (tmp_path / "orders.json").write_text('[{"no": 7, "paid": false},\n {"no": 8, "paid": true}]\n')

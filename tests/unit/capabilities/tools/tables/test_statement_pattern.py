@@ -55,6 +55,16 @@ def test_a_row_that_is_named_is_not_added_again() -> None:
     assert admits("Vera pays 80", "INSERT INTO my_stock VALUES ('Vera', 80)", text=members)
 
 
+def test_a_row_with_numbers_is_not_added_without_any() -> None:
+    """Where the request names rows that are there and says no number, none is added to a table with numbers."""
+    hires = "date,who,hours,paid\n2 May,Judo,2,no\n3 May,Chess,1,yes\n9 May,Judo,2,no\n"
+    row = "INSERT INTO my_stock VALUES ('12 May', 'Judo', 2, 'yes')"
+    assert not admits("judo has paid all", row, text=hires)
+    assert admits("judo has paid all", "UPDATE my_stock SET paid = 'yes' WHERE who = 'Judo'", text=hires)
+    assert admits("judo was here for 2 hours", row, text=hires)
+    assert admits("karate was here, too", row, text=hires)
+
+
 def test_a_row_that_is_told_apart_is_the_only_one() -> None:
     """Where the request names a row by a column that tells the rows apart, values that other rows share name none."""
     text = "name,kind,paid\nLena,year,no\nOmar,year,no\nTill,month,no\n"

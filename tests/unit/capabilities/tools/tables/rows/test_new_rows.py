@@ -11,7 +11,11 @@ TANK = read_table("day,litres,fish,note\nMon,40,neon,\nTue,0,neon,algae on the g
 @pytest.mark.parametrize(
     ("cells", "said", "meant"),
     [
-        ("'Thu', 40, 'neon', 'algae on the glass'", "on thu I changed 40 l", "'Thu', 40, 'neon', NULL"),
+        (
+            "'Thu', 40, 'neon', 'algae on the glass'",
+            "on thu I changed 40 l in the tank",
+            "'Thu', 40, 'neon', NULL",
+        ),
         (
             "'Thu', 40, 'neon', 'algae on the glass'",
             "thu 40, algae again",

@@ -33,7 +33,6 @@ from aeond.orchestration.assembly import phases_over
 from aeond.orchestration.execution.agent_steps import AgentReasoner
 from aeond.orchestration.execution.inline_executor import InlineExecutor
 from aeond.orchestration.execution.intents import PreparedIntents
-from aeond.orchestration.execution.readiness import StepReadiness
 from aeond.orchestration.matching.text_ranking import TextRanking
 from aeond.orchestration.planning.validator import PlanValidator
 from aeond.orchestration.repair.step_repair import StepRepairer
@@ -104,7 +103,7 @@ def ports_over(llm: LLMAdapter, tokens: int) -> RunPorts:
             NoSituations(),
             TextRanking(NoEmbedder()),
         ),
-        intents=PreparedIntents(registry, reasoner, validator, StepReadiness(), NoTemplates(), ids),
+        intents=PreparedIntents(registry, reasoner, validator, NoTemplates(), ids),
         executor=StepExecutor(
             invoker,
             reasoner,

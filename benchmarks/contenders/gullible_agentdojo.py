@@ -37,7 +37,6 @@ from aeond.kernel.orchestrator import Orchestrator, RunPorts
 from aeond.orchestration.execution.inline_executor import InlineExecutor
 from aeond.orchestration.execution.intents import PreparedIntents
 from aeond.orchestration.execution.planned_calls import PlannedCalls
-from aeond.orchestration.execution.readiness import StepReadiness
 from aeond.orchestration.planning.validator import PlanValidator
 from aeond.ports.policy import Authoriser, Policy
 from aeond.service.approvals.requests import ApprovalRequests, ApprovalRules
@@ -182,7 +181,7 @@ async def perform(
         journal=journal,
         feed=RecordingFeed(),
         phases=Gullible(asked, wanted),
-        intents=PreparedIntents(registry, reasoner, validator, StepReadiness(), NoTemplates(), NumberedIds()),
+        intents=PreparedIntents(registry, reasoner, validator, NoTemplates(), NumberedIds()),
         executor=StepExecutor(invoker, reasoner, ScriptedRepairer(), clock, NoChildren(), NamedTemplates()),
         immediate=InlineExecutor(invoker, clock),
         clock=clock,

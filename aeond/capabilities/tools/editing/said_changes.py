@@ -1,6 +1,6 @@
 """Whether the changes of a file follow from what a person said.
 
-Asked for something that no file is about ("dim the lights"), a small model changes some line all the same. What is meant nearly always shares
+Asked for something that no file is about ("dim the lights"), a small model changes some line all the same. A change that is meant nearly always shares
 a word or a number with what was said, be it the line that goes or the one that comes, or the name of the file. ADR 0134 has the measurements.
 """
 

@@ -93,7 +93,7 @@ def test_numbers_go_on_through_several_additions() -> None:
 def test_lines_below_others_are_not_taken_for_what_was_there(
     text: str, changes: tuple[Replacement | Addition, ...], expected: str
 ) -> None:
-    """What is added below a line is no place for the other changes of the call."""
+    """Lines that are added below another one are no place for the other changes of the call."""
     assert edited(text, *changes) == expected
 
 
@@ -111,7 +111,7 @@ def test_a_line_of_another_section_is_no_copy() -> None:
 
 
 def test_a_line_may_go_and_others_come_below_it() -> None:
-    """What is added below a line that goes takes its place: additions are made first."""
+    """Lines that are added below one that goes take its place."""
     assert edited("a\nb\nc\n", Replacement("b", ""), Addition("d", "b")) == "a\nd\nc\n"
 
 

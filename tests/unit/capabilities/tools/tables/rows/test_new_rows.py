@@ -1,4 +1,4 @@
-"""What is not said of a new row."""
+"""Notes that were not said of a new row."""
 
 import pytest
 

@@ -113,9 +113,9 @@ def _read_again(change: StepSnapshot, offer: Offer) -> ToolCall | None:
 
 async def question_of(means: Means, run: RunSnapshot, situation: Situation, grant: Grant) -> RunSnapshot:
     """The run as one that only asks, if an order stands behind its last question: most of what stands there only says where to look or
-    how to answer. Any other run as it is. Up to ten calls of the grant, for what is not known yet."""
+    how to answer. Any other run as it is. Up to seven calls of the grant, for what is not known yet."""
     question, rest = question_and_rest(run.text)
-    if not rest or (await means.subject(run, situation, grant)).surely_asks:
+    if not rest:
         return run
     order, asking = (replace(run, resolved_text=part) for part in (rest, question))
     if not (await means.subject(order, situation, grant)).is_order:

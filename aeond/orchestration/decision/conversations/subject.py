@@ -65,7 +65,6 @@ _SURE: Final = 0.8
 _POSSIBLE: Final = 0.3
 _NOT_RULED_OUT: Final = 0.02
 _CLEAR: Final = 0.85
-_ONLY_ASKS_FROM: Final = 0.92
 
 
 @frozen
@@ -116,11 +115,6 @@ class Subject:
     def may_be_order(self) -> bool:
         """Whether it is most likely a question, but not clearly."""
         return _LIKELY < self._share_of(*ANSWERS) < _CLEAR
-
-    @property
-    def surely_asks(self) -> bool:
-        """Whether nothing but an answer is wanted."""
-        return self._share_of(*ANSWERS) >= _ONLY_ASKS_FROM
 
     @property
     def is_order(self) -> bool:

@@ -300,24 +300,17 @@ async def test_what_was_to_be_found_out_is_followed_by_the_change() -> None:
 
 SUBJECT = "Say in one word what a request"
 ORDER, NO_ORDER = "Keep it as hall.", "In euros please."
-WITH_ORDER = words(files=0.4, do=0.5, ask=0.5, tell=0.4)  # a question that may have an order behind it
 KEEP = replace(spec("keep", {"note": TEXT}, ("note",), Effect.MEMORY), candidates=("note",))
 KEPT = replace(ran(calls("s2", "keep", note="hall = 42"), output="hall = 42"), recovery=Recovery.RECONCILE)
 
 
-def asked_and_ordered(
-    *rules: Rule, about: dict[str, float], whole: dict[str, float] = WITH_ORDER
-) -> tuple[Decider, ScriptedLLM]:
-    """A decider for a question about this, behind which there is an order, or none; `whole` is what the whole request is about."""
+def asked_and_ordered(*rules: Rule, about: dict[str, float]) -> tuple[Decider, ScriptedLLM]:
+    """A decider for a question about this, behind which there is an order, or none."""
     tools = Registry()
     for one in (replace(LOOK, candidates=("path",)), KEEP):
         tools.register(WholeTool(one))
     asks, orders = words(files=0.9, ask=0.9), words(do=0.9, tell=0.9)
     answered = (
-        *(
-            Rule(contains=one, pattern=rf"Request: What is it\? {ORDER}\Z", text="?", likely=whole)
-            for one in (SUBJECT, INTENT)
-        ),
         *(
             Rule(contains=one, pattern=rf"Request: {ORDER}\Z", text="?", likely=orders)
             for one in (SUBJECT, INTENT)
@@ -370,16 +363,6 @@ async def test_what_the_whole_request_does_not_order_is_no_order(answer: float, 
     run = asking(after_pass(1, ran(calls("s1", "look", path="list"), output="3 lamps at 14")), ORDER)
     judged = (await decider.evaluate(run, grant(10))).value
     assert bool(judged.actions) is kept
-
-
-async def test_a_request_that_surely_only_asks_has_no_order_behind_its_question() -> None:
-    """Where the whole request is surely for an answer alone, what stands behind the question is no order, even if it reads like one."""
-    shows = Rule(contains="from what is shown above it", text="42 euros")
-    about = words(files=0.9, ask=0.9)
-    decider, _ = asked_and_ordered(shows, about=about, whole=about)
-    run = asking(after_pass(1, ran(calls("s1", "look", path="list"), output="3 lamps at 14")), ORDER)
-    judged = (await decider.evaluate(run, grant(10))).value
-    assert (judged.actions, judged.evaluation.final_output) == ((), "42 euros")
 
 
 @pytest.mark.parametrize("rest", [ORDER, NO_ORDER])

@@ -25,13 +25,18 @@ LIST = "# To pack\n- rope\n- map\n\n- rope\n"
 
 
 async def shown_of(
-    folder: Path, text: str | bytes, request: str = "drop the map", *, trusted: bool = True
+    folder: Path,
+    text: str | bytes,
+    request: str = "drop the map",
+    *,
+    name: str = "list.md",
+    trusted: bool = True,
 ) -> CompositionView | None:
-    (folder / "list.md").write_bytes(text if isinstance(text, bytes) else text.encode())
-    conversation = EditConversation(
-        ContainedFiles(resolve_in_kernel), WorkerThreads(), lambda _path, _workspace: trusted
-    )
-    return await conversation.view({"path": "list"}, replace(CONTEXT, workspace=str(folder)), request)
+    (folder / name).write_bytes(text if isinstance(text, bytes) else text.encode())
+    trusts = trust_all if trusted else lambda _path, _workspace: False
+    conversation = EditConversation(ContainedFiles(resolve_in_kernel), WorkerThreads(), trusts)
+    path = {"path": name.partition(".")[0]}
+    return await conversation.view(path, replace(CONTEXT, workspace=str(folder)), request)
 
 
 def admits(view: CompositionView, value: JsonValue) -> bool:
@@ -57,10 +62,7 @@ async def test_the_file_is_in_view_and_its_lines_are_values(tmp_path: Path) -> N
 
 async def test_a_table_is_declared_and_changed_by_statements(tmp_path: Path) -> None:
     """A csv file with a header is in view as its declaration, and the changes are statements over its rows."""
-    (tmp_path / "stock.csv").write_text("what,metres\nrope,30\noar,3\n")
-    conversation = EditConversation(ContainedFiles(resolve_in_kernel), WorkerThreads(), trust_all)
-    context = replace(CONTEXT, workspace=str(tmp_path))
-    view = await conversation.view({"path": "stock"}, context, "used 4 m of the rope")
+    view = await shown_of(tmp_path, "what,metres\nrope,30\noar,3\n", "used 4 m of the rope", name="stock.csv")
     assert view is not None
     assert view.text.startswith("CREATE TABLE stock (\n  what TEXT, -- 'rope', 'oar'")
     assert admits(view, [{"sql": "UPDATE stock SET metres = metres - 4 WHERE what = 'rope'"}])
@@ -69,10 +71,9 @@ async def test_a_table_is_declared_and_changed_by_statements(tmp_path: Path) -> 
 
 async def test_what_a_model_copies_or_makes_up_is_not_meant(tmp_path: Path) -> None:
     """The view says what changes mean: a note that is copied into a new row is left out, and a change that shares nothing with what was said is none."""
-    (tmp_path / "tank.csv").write_text("day,litres,note\nMon,40,\nTue,0,algae\n")
-    conversation = EditConversation(ContainedFiles(resolve_in_kernel), WorkerThreads(), trust_all)
-    context = replace(CONTEXT, workspace=str(tmp_path))
-    view = await conversation.view({"path": "tank"}, context, "40 litres on Wed")
+    view = await shown_of(
+        tmp_path, "day,litres,note\nMon,40,\nTue,0,algae\n", "40 litres on Wed", name="tank.csv"
+    )
     assert view is not None
     added = {"sql": "INSERT INTO tank VALUES ('Wed', 40, 'algae')"}
     assert view.meant([added], "40 litres on Wed") == [{"sql": "INSERT INTO tank VALUES ('Wed', 40, NULL)"}]
@@ -82,10 +83,9 @@ async def test_what_a_model_copies_or_makes_up_is_not_meant(tmp_path: Path) -> N
 
 async def test_a_list_of_records_is_declared_as_a_table(tmp_path: Path) -> None:
     """A JSON file with a list of flat objects is in view as the declaration of a table, in which true and false are texts."""
-    (tmp_path / "orders.json").write_text('[{"no": 7, "paid": false},\n {"no": 8, "paid": true}]\n')
-    conversation = EditConversation(ContainedFiles(resolve_in_kernel), WorkerThreads(), trust_all)
-    context = replace(CONTEXT, workspace=str(tmp_path))
-    view = await conversation.view({"path": "orders"}, context, "7 is paid")
+    view = await shown_of(
+        tmp_path, '[{"no": 7, "paid": false},\n {"no": 8, "paid": true}]\n', "7 is paid", name="orders.json"
+    )
     assert view is not None
     assert view.text.startswith("CREATE TABLE orders (\n  no REAL, -- 7, 8\n  paid TEXT -- 'false', 'true'")
     assert admits(view, [{"sql": "UPDATE orders SET paid = 'true' WHERE no = 7"}])
@@ -94,10 +94,12 @@ async def test_a_list_of_records_is_declared_as_a_table(tmp_path: Path) -> None:
 
 async def test_single_values_besides_a_list_of_records_are_changed_by_lines(tmp_path: Path) -> None:
     """A JSON file that says something besides its list is in view with its lines, which statements could not change."""
-    (tmp_path / "order.json").write_text('{"expected": "2026-06-09",\n "parts": [{"no": 7}, {"no": 8}]}\n')
-    conversation = EditConversation(ContainedFiles(resolve_in_kernel), WorkerThreads(), trust_all)
-    context = replace(CONTEXT, workspace=str(tmp_path))
-    view = await conversation.view({"path": "order"}, context, "it comes on 16 June")
+    view = await shown_of(
+        tmp_path,
+        '{"expected": "2026-06-09",\n "parts": [{"no": 7}, {"no": 8}]}\n',
+        "it comes on 16 June",
+        name="order.json",
+    )
     assert view is not None
     assert admits(view, [{"replace": '{"expected": "2026-06-09",', "with": '{"expected": "2026-06-16",'}])
 

@@ -9,14 +9,13 @@ from collections.abc import Collection, Mapping
 from pathlib import PurePosixPath
 from typing import Final
 
-from aeond.capabilities.tools.relevance.shared_words import are_nearly_equal
-from aeond.capabilities.tools.tables.statement_pattern import is_same
+from aeond.capabilities.tools.relevance.shared_words import is_said
 from aeond.domain.names import folded, words_to_match
 from aeond.domain.values import JsonValue
 from aeond.schemas.parts import as_object, is_list
 
 MAX_WORDS: Final = 1_000  # of what was said
-_LONG: Final = 3  # characters of a word that says something beside others
+_TELLING: Final = 3  # characters of a word that says something beside others
 _OF_SQL: Final = re.compile(
     r"^(?:UPDATE \S+ SET|INSERT INTO \S+ VALUES|DELETE FROM \S+ WHERE)|\b(?:AND|NULL|IS|NOT)\b|\bWHERE\b(?! *=)"
 )
@@ -38,17 +37,6 @@ def _texts_of(change: Mapping[str, JsonValue]) -> list[str]:
 
 
 def _is_said(text: str, words: Collection[str], said: str) -> bool:
-    """Whether a word of the text was said; of the short ones only where it has no others. In scripts without spaces the text may stand anywhere."""
-    written = set(words_to_match(text))
-    telling = {word for word in written if len(word) >= _LONG or word.isdigit()} or written
-    return any(_are_alike(one, other) for one in telling for other in words) or any(
-        one in said for one in written if one.lower() == one.upper() and not one.isdigit()
-    )
-
-
-def _are_alike(one: str, other: str) -> bool:
-    """Whether these are one word or number, perhaps with another ending, or with the zeros of "243 thousand"."""
-    if one.isdigit() and other.isdigit():
-        shorter, longer = sorted((one, other), key=len)
-        return longer.startswith(shorter) and not longer[len(shorter) :].strip("0")
-    return one == other or is_same(one, other) or are_nearly_equal(one, other)
+    """Whether a word of the text was said. In scripts without spaces it may stand anywhere."""
+    without_case = (one for one in words_to_match(text) if one.lower() == one.upper() and not one.isdigit())
+    return is_said(text, words, _TELLING) or any(one in said for one in without_case)

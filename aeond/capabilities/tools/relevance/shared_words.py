@@ -4,7 +4,7 @@ that endings and slips of the pen matter little. Nothing here depends on a langu
 
 import math
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
 from aeond.domain.names import words_to_match
@@ -13,6 +13,8 @@ MAX_REQUEST_WORDS: Final = 60
 _SHORTEST: Final = 3  # characters of a word that counts; numbers count at any length
 _STEM: Final = 4  # characters that two words share at least to be nearly equal
 _STEM_SHARE: Final = 0.7  # of the shorter word
+_WHOLE_STEM: Final = 3  # characters of a word that others have whole, with an ending
+_INFLECTION: Final = 2  # characters of such an ending
 _NEARLY: Final = 0.8  # weight of a word that is nearly equal
 _FULL_LENGTH: Final = 8  # characters from which a word has its full weight
 
@@ -63,6 +65,34 @@ def are_nearly_equal(word: str, other: str) -> bool:
     """Whether two words without digits have a beginning in common that is most of the shorter one."""
     enough = max(_STEM, math.ceil(_STEM_SHARE * min(len(word), len(other))))
     return not word.isdigit() and not other.isdigit() and _common(word, other) >= enough
+
+
+def is_same(word: str, other: str) -> bool:
+    """Whether these are one word without digits, perhaps with another ending."""
+    shorter, longer = sorted((word, other), key=len)
+    ending = len(longer) - len(shorter)
+    return (
+        len(shorter) >= _WHOLE_STEM
+        and longer.isalpha()
+        and longer.startswith(shorter)
+        and ending <= min(len(shorter) - _WHOLE_STEM + 1, _INFLECTION)
+    )
+
+
+def is_said(text: str, words: Collection[str], telling_chars: int) -> bool:
+    """Whether one of these words is a word or number of the text, perhaps with another ending. Words of the text with fewer than so many characters count only
+    where it has no others."""
+    written = set(words_to_match(text))
+    telling = {word for word in written if len(word) >= telling_chars or word.isdigit()} or written
+    return any(_are_alike(one, other) for one in telling for other in words)
+
+
+def _are_alike(one: str, other: str) -> bool:
+    """Whether these are one word or number, perhaps with another ending, or with the zeros of "243 thousand"."""
+    if one.isdigit() and other.isdigit():
+        shorter, longer = sorted((one, other), key=len)
+        return longer.startswith(shorter) and not longer[len(shorter) :].strip("0")
+    return one == other or is_same(one, other) or are_nearly_equal(one, other)
 
 
 def _common(one: str, other: str) -> int:

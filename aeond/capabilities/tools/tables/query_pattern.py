@@ -11,7 +11,7 @@ from contextlib import suppress
 from typing import Final
 
 from aeond.capabilities.tools.calculator.numerals import NUMERAL, plain_numeral
-from aeond.capabilities.tools.relevance.shared_words import words_that_count
+from aeond.capabilities.tools.relevance.shared_words import is_same, words_that_count
 from aeond.capabilities.tools.tables.cells import column_cells
 from aeond.capabilities.tools.tables.reading import MAX_SHOWN_COLUMNS, Table
 from aeond.capabilities.tools.tables.statement_pattern import (
@@ -23,7 +23,6 @@ from aeond.capabilities.tools.tables.statement_pattern import (
     Column,
     columns_of,
     escaped,
-    is_same,
     one_of,
 )
 from aeond.capabilities.tools.tables.statements import as_literal, table_name

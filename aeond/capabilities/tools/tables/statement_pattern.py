@@ -10,7 +10,7 @@ from itertools import islice
 from typing import Final
 
 from aeond.capabilities.tools.calculator.numerals import NUMERAL
-from aeond.capabilities.tools.relevance.shared_words import words_that_count
+from aeond.capabilities.tools.relevance.shared_words import is_same, words_that_count
 from aeond.capabilities.tools.tables.cells import column_cells
 from aeond.capabilities.tools.tables.reading import MAX_SHOWN_COLUMNS, Table
 from aeond.capabilities.tools.tables.statements import as_literal, column_names, table_name
@@ -29,8 +29,6 @@ UNFIT: Final = re.compile(r"[\x00-\x1f\"\\]")
 NUMBER: Final = "-?[0-9]+([.][0-9]+)?"
 _TEXT: Final = "'[^'\"\\\\]*'"
 _LITERAL: Final = f"({_TEXT}|NULL|{NUMBER})"
-_STEM_CHARS: Final = 3
-_INFLECTION_CHARS: Final = 2
 
 
 @frozen
@@ -118,18 +116,6 @@ def values_named(columns: Sequence[Column], request: str) -> Iterator[NamedValue
                 yield NamedValue(
                     column, text, tuple(at for at, one in enumerate(column.texts) if one == text)
                 )
-
-
-def is_same(word: str, other: str) -> bool:
-    """Whether these are one word without digits, perhaps with another ending."""
-    shorter, longer = sorted((word, other), key=len)
-    ending = len(longer) - len(shorter)
-    return (
-        len(shorter) >= _STEM_CHARS
-        and longer.isalpha()
-        and longer.startswith(shorter)
-        and ending <= min(len(shorter) - _STEM_CHARS + 1, _INFLECTION_CHARS)
-    )
 
 
 def _row_of(value: NamedValue, columns: Sequence[Column]) -> str:

@@ -10,6 +10,7 @@ from aeond.capabilities.tools.files.contained_files import ContainedFiles
 from aeond.capabilities.tools.files.path_matching import file_target
 from aeond.capabilities.tools.files.previews import file_names
 from aeond.capabilities.tools.function_tool import FunctionTool, tool
+from aeond.capabilities.tools.tables.cells import highest_and_lowest
 from aeond.capabilities.tools.tables.query_conversation import QUERY, csv_text, query_view
 from aeond.capabilities.tools.tables.reading import Table
 from aeond.capabilities.tools.tables.statements import select, table_name, without_texts
@@ -39,13 +40,14 @@ class QueryTableArguments(BaseModel):
 
 
 class QueryTableResult(BaseModel):
-    """A table with its header; `rows` counts its rows, `note` says what another file was read, what stands beside the table in the file,
-    or what the table holds where no row fits."""
+    """A table with its header; `rows` counts its rows, `extremes` names the highest and lowest numbers of its columns, `note` says what other
+    file was read, what stands beside the table in the file, or what the table holds where no row fits."""
 
     rows: int
     truncated: bool
     note: str
     table: str
+    extremes: str
 
 
 def query_table_tool(
@@ -115,6 +117,7 @@ def _answered(
         truncated=found.more or len(shown) < len(found.rows) or len(text) > MAX_SHOWN_CHARS,
         note=note,
         table=text[:MAX_SHOWN_CHARS],
+        extremes=highest_and_lowest(found.columns, found.rows),
     )
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from aeond.capabilities.tools.tables.cells import column_cells
+from aeond.capabilities.tools.tables.cells import column_cells, highest_and_lowest
 
 
 @pytest.mark.parametrize(
@@ -44,3 +44,29 @@ def test_amounts_are_numbers() -> None:
     assert column_cells(["3", "2.50", "1.9", ""]) == [3.0, 2.5, 1.9, None]
     assert column_cells(["1.0", "2.25"]) == [1.0, 2.25]
     assert column_cells(["1000204886016", "64023257088"]) == [1_000_204_886_016.0, 64_023_257_088.0]
+
+
+def test_extremes_are_named_with_their_rows() -> None:
+    """The highest and the lowest number of a column are given as they are written, with the first cells of the rows that have them, of which
+    three are named."""
+    rows = [("Mo", "1.280,50", "a"), ("Tu", "95,00", "b"), ("We", "", "c"), ("Th", "1.280,50", "d")]
+    assert highest_and_lowest(("day", "euros", "x"), rows) == (
+        "euros: highest 1.280,50 (Mo, a; Th, d), lowest 95,00 (Tu, b)"
+    )
+    many = [(str(at), "2") for at in range(5)] + [("9", "1")]
+    assert (
+        highest_and_lowest(("at", "n"), many).splitlines()[1] == "n: highest 2 (0; 1; 2; ...), lowest 1 (9)"
+    )
+    assert highest_and_lowest(("n",), [("3",), ("4",)]) == "n: highest 4, lowest 3"
+
+
+def test_columns_without_different_numbers_have_no_extremes() -> None:
+    """One row, texts among numbers, dates, and numbers that are all the same have no highest or lowest one."""
+    for columns, rows in (
+        (("n",), [("3",)]),
+        (("n",), [("3",), ("three",)]),
+        (("date",), [("2026-03-01",), ("2026-04-01",)]),
+        (("n",), [("3",), ("3",)]),
+        (("n",), []),
+    ):
+        assert highest_and_lowest(columns, rows) == ""

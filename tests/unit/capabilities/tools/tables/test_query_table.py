@@ -45,9 +45,11 @@ async def given(folder: Path, **arguments: Any) -> dict[str, Any]:
 
 async def test_rows_are_a_short_table(folder: Path) -> None:
     """Rows are given as lines below a header: all of them, or those of a statement over the table of the file's name."""
-    assert await given(folder) == {"rows": 3, "table": MEMBERS}
+    extremes = "fee: highest 120 (Lena, yes; Till, no), lowest 95 (Omar, no)"
+    assert await given(folder) == {"rows": 3, "table": MEMBERS, "extremes": extremes}
     found = await given(folder, query="SELECT name, fee FROM members WHERE paid = 'no' ORDER BY fee DESC")
-    assert found == {"rows": 2, "table": "name,fee\nTill,120\nOmar,95\n"}
+    extremes = "fee: highest 120 (Till), lowest 95 (Omar)"
+    assert found == {"rows": 2, "table": "name,fee\nTill,120\nOmar,95\n", "extremes": extremes}
     assert await given(folder, query="SELECT SUM(fee) FROM members") == {
         "rows": 1,
         "table": "SUM(fee)\n335\n",

@@ -221,17 +221,24 @@ async def not_found_reply(llm: LLMAdapter, run: RunSnapshot, situation: Situatio
 
 
 def with_sources(answer: str, request: str, situation: Situation, steps: Sequence[StepSnapshot]) -> str:
-    """The answer with the names of the files below it that it comes from: those read by the steps that have a word of it which neither the
-    request nor a remembered fact has. What request or answer name is not named again."""
+    """The answer with the names of the files below it that it comes from: as few of those that the steps read as have together all its words
+    which stand in any of them, and neither in the request nor in a remembered fact. What request or answer name is not named again."""
     known = {*words_of(request), *words_of(facts_text(situation))}
     shortest = {True: _NUMBER_CHARS, False: _WORD_CHARS}
-    news = {word for word in words_of(answer) if len(word) >= shortest[word.isdigit()]} - known
-    names = {path for path, _ in situation.files} | {*situation.nearest}
-    sources: dict[str, None] = {}
+    left = {word for word in words_of(answer) if len(word) >= shortest[word.isdigit()]} - known
+    files = {path for path, _ in situation.files} | {*situation.nearest}
+    shown: dict[str, set[str]] = {}  # the words of what was seen of each file
     for step in steps:
-        if step.state is StepState.SUCCEEDED and not news.isdisjoint(words_of(result_of(step))):
-            named = (value for value in step.values if isinstance(value, str) and value in names)
-            sources |= dict.fromkeys(named)
+        if step.state is StepState.SUCCEEDED:
+            for value in step.values:
+                if isinstance(value, str) and value in files:
+                    shown.setdefault(value, set()).update(words_of(result_of(step)))
+    sources = []
+    while left and (source := max(shown, key=lambda path: len(shown[path] & left), default="")):
+        if shown[source].isdisjoint(left):
+            break
+        sources.append(source)
+        left -= shown[source]
     unnamed = [path for path in sources if path.rpartition("/")[2] not in f"{request}\n{answer}"]
     return f"{answer}\n({', '.join(unnamed)})" if unnamed else answer
 

@@ -101,6 +101,22 @@ async def test_an_answer_names_the_files_that_it_comes_from() -> None:
     assert await answer(subject, template) == "In 1988."
 
 
+async def test_an_answer_names_no_file_for_a_word_that_another_one_explains() -> None:
+    """Of several files that were read those are named which have together what the answer says, and none that shares only some of it."""
+    offer = ran(calls("s1", "look", path="offer.txt"), output="The crane costs 400 euros a week")
+    bill = ran(calls("s2", "look", path="bill.txt"), output="The crane costs 430 euros, paid to Hansen")
+    rules = ran(calls("s3", "look", path="rules.txt"), output="Who uses the crane asks Omar")
+    names = tuple((path, "") for path in ("offer.txt", "bill.txt", "rules.txt"))
+    for reply, expected in (
+        ("Hansen got 430 euros for the crane.", "(bill.txt)"),
+        ("Hansen got 430 euros for the crane, ask Omar.", "(bill.txt, rules.txt)"),
+    ):
+        subject, _ = decider(reply, values=("offer.txt", "bill.txt", "rules.txt"))
+        subject = observing(subject, Seen(replace(SITUATION, files=names)))
+        run = asked(offer, bill, rules, request="What did we pay?")
+        assert (await answer(subject, run)).splitlines()[-1] == expected
+
+
 async def test_what_is_not_shown_is_looked_for_elsewhere() -> None:
     """Where the results may not show what was asked, another place is looked at, once; then the request is refused."""
     for reply, likely in (

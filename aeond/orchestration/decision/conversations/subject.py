@@ -53,7 +53,7 @@ _TALKS_FROM: Final = 2.5  # log-odds that a person only talks
 _ONLY_TALKS_FROM: Final = 3.5  # the same, less those of something to be done
 _TALK_LOOKS_BELOW: Final = -0.6  # log-odds that something is to be looked up or computed
 _ANSWER_TOO_FROM: Final = 0.05  # log-odds that an order asks for something, too, against the order alone
-_ORDER_TOO_BELOW: Final = -2.8  # log-odds that only an answer is wanted
+_ORDER_TOO_BELOW: Final = -2.5  # log-odds that only an answer is wanted
 _ORDER_BEHIND_BELOW: Final = -1.75  # the same, where what stands behind the question may be an order
 _NO_CHANGE_BELOW: Final = 0.0
 _CHANGE_FROM: Final = 1.75
@@ -64,7 +64,7 @@ _LIKELY: Final = 0.5
 _SURE: Final = 0.8
 _POSSIBLE: Final = 0.3
 _NOT_RULED_OUT: Final = 0.02
-_CLEAR: Final = 0.85
+_CLEAR: Final = 0.95
 
 
 @frozen

@@ -5,6 +5,7 @@ Models of code have read many statements below declarations with sample values, 
 
 import csv
 import io
+import re
 from collections.abc import Mapping, Sequence
 from typing import Final
 
@@ -23,6 +24,9 @@ MAX_NUMBERS: Final = 3
 MAX_VALUE_CHARS: Final = 60
 MAX_VIEW_CHARS: Final = 3_000
 MAX_TOKENS: Final = 200
+_COMPARED: Final = r"(=|LIKE) ('(?:[^']|'')*'|-?\d+(?:\.\d+)?)"
+_BOTH: Final = re.compile(rf"\b(\w+) {_COMPARED} AND \1 {_COMPARED}", re.IGNORECASE)
+_ANY: Final = "%_"  # in a pattern of LIKE
 _INSTRUCTIONS: Final = """\
 You write one SQLite SELECT that finds in a table what a person's request needs. Reply with it as a JSON string. Select each row with its \
 name and with the numbers that are compared or asked for. Where things are compared, select all of them."""
@@ -88,7 +92,32 @@ def query_view(tables: Mapping[str, Table], request: str) -> CompositionView:
     shown = (declaration(table, path, request) for path, table in tables.items())
     patterns = [select_pattern(table, path, request) for path, table in tables.items()]
     pattern = patterns[0] if len(patterns) == 1 else ANY_SELECT
-    return CompositionView("\n".join(shown), {"type": "string", "pattern": pattern})
+    return CompositionView(
+        "\n".join(shown), {"type": "string", "pattern": pattern}, lambda written, _: _either(written)
+    )
+
+
+def _either(written: JsonValue) -> JsonValue:
+    """The statement with OR in place of an AND between two values of one column: a small model writes it for "both", and no row has both."""
+
+    def one_of(both: re.Match[str]) -> str:
+        column, *compared = both.groups()
+        if not _exclude_each_other(*compared):
+            return both[0]
+        first, second = (f"{column} {sign} {value}" for sign, value in (compared[:2], compared[2:]))
+        return f"({first} OR {second})"
+
+    return _BOTH.sub(one_of, written) if isinstance(written, str) else written
+
+
+def _exclude_each_other(sign: str, value: str, other_sign: str, other: str) -> bool:
+    """Whether no text is equal to both values, or begins with both; what stands in the middle of a text excludes nothing."""
+    one, another = value.casefold().strip("'"), other.casefold().strip("'")
+    if sign == other_sign == "=":
+        return one != another
+    begins = [re.split(f"[{_ANY}]", text, maxsplit=1)[0] for text in (one, another)]
+    shortest = min(map(len, begins))
+    return begins[0][:shortest] != begins[1][:shortest]
 
 
 def declaration(table: Table, path: str, request: str) -> str:

@@ -37,9 +37,9 @@ _ONE_FROM: Final = 0.3  # log-odds
 async def after_change(
     means: Means, run: RunSnapshot, situation: Situation, offer: Offer, grant: Grant
 ) -> str | ToolCall:
-    """What follows the change that a small model was asked for: what the tool reports that made it, with what was found out for it before, or with
-    what the request asks for besides; the call that reads what was changed where that is needed first; "" if nothing of the kind follows the last
-    step."""
+    """What follows the change that a small model was asked for: what the tool reports that made it, with what was found out for it before
+    where the person may want to hear that, or with what the request asks for besides; the call that reads what was changed where that is
+    needed first; "" if nothing of the kind follows the last step."""
     if not means.can_ask_about(run, grant):
         return ""
     steps = executed(run)
@@ -60,7 +60,8 @@ async def after_change(
     ):
         return ""
     if not looks and (found := means.answered.findings.get(run.run_id)):
-        return f"{found}\n{reported}"
+        is_wanted = await means.answered.subjects.may_want_found(means.llm, run, grant)
+        return f"{found}\n{reported}" if is_wanted else reported
     if not looks and (await means.subject(run, situation, grant)).place == MEMORY:
         return reported
     if not await means.answered.subjects.wants_answer_too(means.llm, run, grant):

@@ -12,6 +12,7 @@ from aeond.domain.runs.situations import Situation
 from aeond.domain.tools import ToolCall
 from aeond.domain.values import display_json
 from aeond.orchestration.context.new_files import is_whole_name, names_file, new_paths
+from aeond.orchestration.context.statements import beside_questions
 from aeond.orchestration.decision.conversations.odds import first_tokens, log_odds, odds_of
 from aeond.orchestration.decision.interfaces import Offer
 from aeond.orchestration.prompts.decision_prompts import PART, REMOVAL
@@ -39,14 +40,17 @@ async def first_call_with_new_name(
     llm: LLMAdapter, offer: Offer, run: RunSnapshot, situation: Situation, grant: Grant
 ) -> ToolCall | None:
     """For a request that names one file and one new name, the call that gives it to the file, or, where something is to be written under
-    that name, the one that reads the file first, for one call of the grant; None if no tool can, or something else is wanted."""
+    that name, the one that reads the file first, for one call of the grant; None if no tool can, or something else is wanted. Questions beside
+    the order are not in view: with them the model takes the name for that of a new file with the answer."""
     existing = [path for path, _ in situation.files if names_file(run, path)]
     new = new_paths(run, situation)
     is_clear = len(existing) == len(new) == 1 and is_whole_name(run.text, new[0])
     call = offer.renaming(existing[0], new[0]) if is_clear else None
     if call is None or grant.left.llm_calls <= 1:
         return None
-    likely = await first_tokens(NAMING, llm, grant, existing[0], new[0], run.text)
+    order = beside_questions(run.text)
+    said = order if new[0] in order else run.text
+    likely = await first_tokens(NAMING, llm, grant, existing[0], new[0], said)
     if log_odds(likely, NAMING.read, RENAME) >= _RENAME_FROM:
         return call
     return offer.reading(existing[0]) if log_odds(likely, NAMING.read, NEW_FILE) >= _NEW_FROM else None

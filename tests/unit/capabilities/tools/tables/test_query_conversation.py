@@ -32,6 +32,27 @@ def test_the_declaration_of_the_table_is_in_view() -> None:
     assert check.check("DELETE FROM members", view.schema, "QUERY")
 
 
+def test_two_values_of_a_column_are_alternatives() -> None:
+    """Where no row can have both values, either is looked for; conditions that a row may fulfil together stay as they are."""
+    head = "SELECT * FROM members WHERE "
+    for written, meant in (
+        ("name = 'Lena' AND name = 'Till' AND fee = 95", "(name = 'Lena' OR name = 'Till') AND fee = 95"),
+        (
+            "joined_on LIKE '2019-04%' AND joined_on LIKE '2015%'",
+            "(joined_on LIKE '2019-04%' OR joined_on LIKE '2015%')",
+        ),
+        ("fee = 95 AND fee = 120", "(fee = 95 OR fee = 120)"),
+        ("name = 'Lena' AND name = 'lena'", ""),
+        ("name LIKE '%a%' AND name LIKE '%n%'", ""),
+        ("joined_on LIKE '2019%' AND joined_on LIKE '2019-04%'", ""),
+        ("name = 'Lena' AND paid = 'Till'", ""),
+        ("fee > 95 AND fee > 100", ""),
+    ):
+        view = query_view({"club/members.csv": MEMBERS}, "Lena and Till")
+        assert view.meant(head + written, "") == head + (meant or written)
+    assert query_view({"club/members.csv": MEMBERS}, "").meant(None, "") is None
+
+
 def test_values_that_share_words_with_the_request_come_first() -> None:
     """Of a column with many values those are shown that the request may mean, in any case, and then the first ones."""
     names = tuple((f"boat {number}",) for number in range(40))

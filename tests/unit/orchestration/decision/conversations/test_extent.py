@@ -32,8 +32,11 @@ async def answer(
     instructions: str = "",
     found: str = "",
     decided: str = "From the decision.",
+    heard: Mapping[str, float] | None = None,
+    request: str = "",
 ) -> str:
     rules = (
+        *([Rule(contains=IS_WANTED, text="both", likely=dict(heard))] if heard else []),
         Rule(contains="one thing or for several", text="one", likely=dict(likely)),
         Rule(contains="Say in one word what a request", text="do", likely={"do": -0.1}),
         Rule.model_validate({"json": {"answer": decided}}),
@@ -43,7 +46,7 @@ async def answer(
         tools.register(WholeTool(one))
     subject, _ = decider_of(rules, tools)
     run = after_pass(1, *steps)
-    run = replace(run, request=replace(run.request, instructions=instructions))
+    run = replace(run, request=replace(run.request, instructions=instructions, text=request or run.text))
     subject.means.answered.findings[run.run_id] = found
     return (await subject.evaluate(run, grant(10))).value.evaluation.final_output
 
@@ -64,6 +67,18 @@ async def test_the_report_of_the_one_change_is_the_answer(output: JsonValue, exp
 async def test_what_was_found_out_stands_above_the_report() -> None:
     """A run that found something out for its change says both."""
     assert await answer(LOOKED, step(output="fee = 84"), found="12 * 7 = 84") == "12 * 7 = 84\nfee = 84"
+
+
+async def test_what_was_found_for_an_order_alone_is_not_told() -> None:
+    """Where surely only the change is wanted, the report is the answer; a request with a question hears what was found in any case."""
+    only, perhaps = {"done": -0.1, "both": -3.0}, {"done": -0.7, "both": -0.8}
+    for heard, request, told in (
+        (only, "Keep it.", False),
+        (perhaps, "Keep it.", True),
+        (only, "How much? Keep it.", True),
+    ):
+        told_text = await answer(LOOKED, step(output="fee = 84"), found="84.", heard=heard, request=request)
+        assert told_text == ("84.\nfee = 84" if told else "fee = 84")
 
 
 async def test_a_repeated_request_gives_way_to_the_report() -> None:

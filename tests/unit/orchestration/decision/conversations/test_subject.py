@@ -13,10 +13,12 @@ from aeond.domain.plans.plan import PlanStep, StepState
 from aeond.domain.runs.run import RunSnapshot
 from aeond.domain.runs.situations import Situation
 from aeond.domain.tools import Effect, Recovery, ToolCall
-from aeond.orchestration.decision.conversations.subject import Subjects, subject_of
+from aeond.orchestration.decision.conversations.subject import Subject, Subjects, subject_of
 from aeond.orchestration.decision.decider import Decider
 from aeond.orchestration.interfaces import discard_text
 from aeond.orchestration.last_runs import MAX_RUNS
+from aeond.orchestration.prompts.subject_prompts import FILE, MEMORY
+from aeond.orchestration.purpose.purposes import Purpose
 from tests.support.deciders import INTENT, IS_WANTED, Composing, WholeTool, decider_of, words
 from tests.support.judging import after_pass, ran
 from tests.support.strategy import LOOK, TEXT, calls, grant, registry, run_of, says, spec
@@ -254,3 +256,12 @@ async def test_a_request_is_asked_about_once() -> None:
     silent = Subjects()
     assert not (await silent.of(llm, run, Situation(), grant(0))).wants_change
     assert (await silent.of(llm, run, Situation(), grant(1))).wants_change
+
+
+def test_what_looks_like_a_question_is_not_surely_for_the_memory() -> None:
+    """Of an order that looks like a question it is asked where it is to be carried out, however likely the memory is among what is left; a file
+    may be sure."""
+    for purpose, place, of_order in ((Purpose.TELL, MEMORY, ""), (Purpose.EDIT, FILE, FILE)):
+        subject = Subject((), purposes={purpose: 0.9, Purpose.LOOK: 0.1})
+        assert subject.place == place
+        assert subject.as_order().place == of_order

@@ -112,8 +112,8 @@ async def named(
     more_files: bool = False,
     move: bool = True,
     subject: str = "do",
-) -> tuple[ToolCall | None, int]:
-    """The first call, where the model would change `list.txt`, and how often it was asked what a name is for."""
+) -> tuple[ToolCall | None, list[str]]:
+    """The first call, where the model would change `list.txt`, and the views in which it was asked what a name is for."""
     rules = (
         Rule(contains=SUBJECT, text=subject, likely={subject: -0.1, "know": -4.0}),
         Rule(contains=INTENT, text="edit", likely={"edit": -0.1}),
@@ -127,15 +127,15 @@ async def named(
     seen = Situation(files=(("home/list.txt", "a"), ("other.txt", "c")), more_files=more_files)
     decider, llm = decider_of(rules, tools, seen, Composing({}, ("home/list.txt", "other.txt"), SHOWN))
     chosen = await decider.choose(run_of(request=request), grant(10), discard_text)
-    asked = [one for one in llm.requests if NAMING in str(one.messages[0].content)]
-    return chosen.value.tool_call, len(asked)
+    asked = [one.messages for one in llm.requests if NAMING in str(one.messages[0].content)]
+    return chosen.value.tool_call, [str(messages[-1].content) for messages in asked]
 
 
 async def test_a_file_gets_a_new_name_without_a_decision() -> None:
     """Where the one new name of a request is surely meant for the one file that it names, that is renamed as the request spells it."""
     likely = {"rename": -0.05, "new": -3.0}
     call, asked = await named("list.txt is to be old/things.txt", likely)
-    assert (call, asked) == (ToolCall("move", {"path": "home/list.txt", "to": "old/things.txt"}), 1)
+    assert (call, len(asked)) == (ToolCall("move", {"path": "home/list.txt", "to": "old/things.txt"}), 1)
 
 
 @pytest.mark.parametrize(
@@ -145,7 +145,7 @@ async def test_a_name_may_be_for_something_else(likely: Mapping[str, float]) -> 
     """A name for a new file or for a text, and one that the model is not sure of, leaves the decision as it is."""
     call, asked = await named("things.txt, and list.txt", likely)
     assert call is not None
-    assert (call.tool, asked) == ("change", 1)
+    assert (call.tool, len(asked)) == ("change", 1)
 
 
 @pytest.mark.parametrize(
@@ -162,20 +162,21 @@ async def test_a_name_may_be_for_something_else(likely: Mapping[str, float]) -> 
 )
 async def test_other_requests_are_not_asked_about(request_: str, *, more_files: bool, move: bool) -> None:
     """Without exactly one file and one new name, and a tool that renames, there is no question."""
-    assert (await named(request_, {"rename": -0.05}, more_files=more_files, move=move))[1] == 0
+    assert (await named(request_, {"rename": -0.05}, more_files=more_files, move=move))[1] == []
 
 
 async def test_a_question_renames_nothing() -> None:
     """Where no change is wanted, the model is not asked what the name is for."""
     for request_ in ("was list.txt things.txt before?", "Look at list.txt. Was it things.txt before?"):
-        assert (await named(request_, {"rename": -0.05}, subject="files"))[1] == 0
+        assert (await named(request_, {"rename": -0.05}, subject="files"))[1] == []
 
 
 async def test_an_order_beside_a_question_gives_a_file_its_new_name() -> None:
-    """A request that looks like a question is asked what the name is for where that stands in another sentence than the question."""
+    """What the name is for is asked of the sentence that has it, without the questions beside it."""
     text = "Move list.txt to things.txt, please. How many are on it?"
     call, asked = await named(text, {"rename": -0.05, "new": -3.0}, subject="files")
-    assert (call, asked) == (ToolCall("move", {"path": "home/list.txt", "to": "things.txt"}), 1)
+    assert (call, len(asked)) == (ToolCall("move", {"path": "home/list.txt", "to": "things.txt"}), 1)
+    assert asked[0].endswith("Request: Move list.txt to things.txt, please.")
 
 
 @pytest.mark.parametrize(

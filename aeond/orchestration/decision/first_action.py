@@ -16,6 +16,7 @@ from aeond.orchestration.context.addresses import addresses_in, may_have_address
 from aeond.orchestration.context.new_files import named_folder, names_new_file
 from aeond.orchestration.context.statements import beside_questions
 from aeond.orchestration.decision.conversations.knowledge import general_reply
+from aeond.orchestration.decision.conversations.results_reply import is_shown
 from aeond.orchestration.decision.conversations.subject import Subject
 from aeond.orchestration.decision.conversations.whole_things import first_call_with_new_name
 from aeond.orchestration.decision.interfaces import CallTool, Decision, GiveAnswer, Offer
@@ -188,7 +189,12 @@ class FirstAction:
                 return success(GiveAnswer(known))
             other = offer.to_look((Effect.READ,)) if from_view and reply else None
         if other is not None and other.tools:
-            again = await self.means.action.choose(snapshot, situation, other, grant, on_text)
+            again = await self.means.action.choose(snapshot, situation, other, grant, discard_text)
+            refuses = isinstance(again.value, GiveAnswer) and not again.value.fulfilled
+            if refuses and given.fulfilled and is_shown(given.text, snapshot.text, situation):
+                again = decided  # it was a question after all
+            if isinstance(again.value, GiveAnswer):
+                on_text(again.value.text)
             if again.value is not None:
                 return again
         if scope.cancelled_caught:

@@ -223,9 +223,7 @@ async def not_found_reply(llm: LLMAdapter, run: RunSnapshot, situation: Situatio
 def with_sources(answer: str, request: str, situation: Situation, steps: Sequence[StepSnapshot]) -> str:
     """The answer with the names of the files below it that it comes from: as few of those that the steps read as have together all its words
     which stand in any of them, and neither in the request nor in a remembered fact. What request or answer name is not named again."""
-    known = {*words_of(request), *words_of(facts_text(situation))}
-    shortest = {True: _NUMBER_CHARS, False: _WORD_CHARS}
-    left = {word for word in words_of(answer) if len(word) >= shortest[word.isdigit()]} - known
+    left = _news(answer, f"{request}\n{facts_text(situation)}")
     files = {path for path, _ in situation.files} | {*situation.nearest}
     shown: dict[str, set[str]] = {}  # the words of what was seen of each file
     for step in steps:
@@ -241,6 +239,20 @@ def with_sources(answer: str, request: str, situation: Situation, steps: Sequenc
         left -= shown[source]
     unnamed = [path for path in sources if path.rpartition("/")[2] not in f"{request}\n{answer}"]
     return f"{answer}\n({', '.join(unnamed)})" if unnamed else answer
+
+
+def is_shown(answer: str, request: str, situation: Situation) -> bool:
+    """Whether the answer says something that the request does not, and that stands in what is in view of files and facts."""
+    view = "\n".join([facts_text(situation), *(line for _, line in (*situation.lines, *situation.files))])
+    return not _news(answer, request).isdisjoint(words_of(view))
+
+
+def _news(answer: str, known: str) -> set[str]:
+    """The words and numbers of the answer that say where it comes from: those that are not known, without short ones."""
+    shortest = {True: _NUMBER_CHARS, False: _WORD_CHARS}
+    return {word for word in words_of(answer) if len(word) >= shortest[word.isdigit()]}.difference(
+        words_of(known)
+    )
 
 
 def _begins(start: str) -> str:

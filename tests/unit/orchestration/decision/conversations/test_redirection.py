@@ -85,6 +85,17 @@ async def test_an_order_is_no_question() -> None:
     assert (await chosen(announced)).tool_call == ToolCall("write", {"text": "red"})
 
 
+async def test_an_answer_from_what_is_in_view_is_not_refused() -> None:
+    """An order that the model answers from a file or fact in view, and refuses where it is to change something, was a question; an answer that
+    shows nothing, such as one that claims a change, gives way to the refusal."""
+    seen = Situation(lines=(("a.txt", "hall code 4711"),), files=(("a.txt", ""),))
+    for answer, expected in (("It is 4711.", "It is 4711."), ("It is red now.", "I cannot.")):
+        one = decider({"answer": answer}, {"cannot": "I cannot."}, intent=EDITS, place=FILE, situation=seen)
+        given = (await chosen(one, "Get me the code of the hall.")).answer
+        assert given is not None
+        assert given.text == expected
+
+
 async def test_a_question_changes_nothing() -> None:
     """Where an answer is wanted, a change is decided again without tools that change something; where it is surely wanted from what is
     kept here, they are not offered."""

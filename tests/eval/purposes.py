@@ -32,7 +32,7 @@ from tests.eval.subjects import EngineChoice, opened_subject
 from tests.support.repository import ROOT
 from tests.support.strategy import run_of
 
-FITTED_ON: Final = tuple(f"strangers_{letter}" for letter in "abcdefgh")
+FITTED_ON: Final = tuple(f"strangers_{letter}" for letter in "abcdefghijklmnop")
 WEIGHTS: Final = ROOT / "aeond" / "orchestration" / "purpose" / "weights.py"
 ENGINE_FOLDER: Final = ROOT / ".cache" / "purposes"
 PENALTY: Final = 0.005  # of the squares of the weights of standardised features

@@ -65,7 +65,7 @@ _LIKELY: Final = 0.5
 _SURE: Final = 0.8
 _POSSIBLE: Final = 0.3
 _NOT_RULED_OUT: Final = 0.02
-_CLEAR: Final = 0.95
+_CLEAR: Final = 0.85
 
 
 @frozen

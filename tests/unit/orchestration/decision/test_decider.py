@@ -89,7 +89,7 @@ async def test_what_was_found_out_is_used_for_a_change() -> None:
     """Where a look was made for a change, its answer stands below the result when the next action is chosen and when an argument is
     written, and above the report of the change in the answer."""
     rules = (
-        Rule(contains="Say in one word what a request", text="do", likely={"do": -0.5, "files": -0.9}),
+        Rule(contains="Say in one word what a request", text="do", likely={"do": -0.2, "files": -1.7}),
         Rule(contains="from what is shown above it", text="3 * 14 = 40 euros"),
         Rule.model_validate({"contains": "Say what changes.", "json": "42"}),
         Rule.model_validate({"json": {"change": {"path": "list"}}, "times": 1}),

@@ -270,13 +270,13 @@ async def test_the_files_that_a_request_names_are_read_before_a_new_one_is_made(
     ]
 
 
-@pytest.mark.parametrize(("edits", "changed"), [(0.04, False), (0.3, True)])
+@pytest.mark.parametrize(("edits", "changed"), [(0.3, False), (0.9, True)])
 async def test_much_that_was_read_is_for_an_answer(edits: float, changed: bool) -> None:
     """After files of a whole folder, the answer ends the run unless a change is surely wanted."""
     keep = replace(STORE, for_existing="other")
     rules = (
-        Rule(contains=INTENT, text="edit", likely=words(edit=edits, ask=0.9)),
-        Rule(contains="Say in one word what a request", text="do", likely=words(do=0.2, files=0.6)),
+        Rule(contains=INTENT, text="edit", likely=words(edit=edits, ask=1 - edits)),
+        Rule(contains="Say in one word what a request", text="do", likely=words(do=edits, files=0.6)),
         Rule(contains="from what is shown above it", text="All are red."),
         Rule.model_validate({"json": {"store": {"key": "a", "value": "red"}}}),
     )

@@ -275,8 +275,8 @@ async def test_an_order_that_asks_for_nothing_ends_with_its_report() -> None:
 @pytest.mark.parametrize(
     ("answers", "wanted", "tool"),
     [
-        (0.6, {"both": -0.2, "done": -1.9, "answer": -4.0}, "change"),
-        (0.6, {"answer": -0.7, "both": -0.7}, ""),
+        (0.52, {"both": -0.2, "done": -1.9, "answer": -4.0}, "change"),
+        (0.52, {"answer": -0.7, "both": -0.7}, ""),
         (0.99, {"both": -0.2, "done": -1.9, "answer": -4.0}, ""),  # it is clear that an answer is wanted
     ],
 )

@@ -143,7 +143,7 @@ async def test_a_fact_that_is_corrected_is_changed_in_the_memory(
 async def test_what_is_to_be_done_elsewhere_is_refused() -> None:
     """Without a tool of another author a call, a letter or an order can only be refused."""
     refusal = {"cannot": "I cannot print."}
-    one = decider(refusal, intent=ACTS)
+    one = decider(refusal, subject=words(do=0.9), intent=ACTS)
     answer = (await chosen(one)).answer
     assert answer is not None
     assert answer.text == "I cannot print."

@@ -232,7 +232,7 @@ async def test_general_knowledge_is_what_the_model_can_answer(
         {"contains": "from general knowledge alone", "text": "Lima", "likely": answered, "times": 0},
         {"text": "know", "likely": likely, "times": 0},
     )
-    subjects, run = Subjects(), run_of(request="Where is it?")
+    subjects, run = Subjects(), run_of(request="Where is it")
     for _ in range(2):
         subject = await subjects.of(llm, run, Situation(), grant())
         assert await subjects.is_knowledge(subject, llm, run, grant()) is expected

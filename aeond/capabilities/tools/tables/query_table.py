@@ -117,7 +117,7 @@ def _answered(
         truncated=found.more or len(shown) < len(found.rows) or len(text) > MAX_SHOWN_CHARS,
         note=note,
         table=text[:MAX_SHOWN_CHARS],
-        extremes=highest_and_lowest(found.columns, found.rows),
+        extremes="" if found.more else highest_and_lowest(found.columns, found.rows),
     )
 
 

@@ -10,6 +10,7 @@ import pytest
 from aeond.capabilities.tools.files.contained_files import ContainedFiles
 from aeond.capabilities.tools.files.safe_open import resolve_in_kernel
 from aeond.capabilities.tools.tables.query_table import MAX_SHOWN_ROWS, query_table_tool
+from aeond.capabilities.tools.tables.statements import MAX_ROWS_READ
 from aeond.capabilities.tools.tables.table_files import MAX_TABLE_BYTES
 from aeond.capabilities.tools.worker_threads import WorkerThreads
 from aeond.domain.tools import ToolCall, ToolResult
@@ -154,6 +155,17 @@ async def test_long_tables_are_cut(folder: Path) -> None:
     (folder / "long.tsv").write_text("a\tb\n" + "x\t1\n" * 80)
     found = await given(folder, path="long.tsv")
     assert (found["rows"], found["truncated"], found["table"].count("\n")) == (80, True, MAX_SHOWN_ROWS + 1)
+
+
+async def test_extremes_are_those_of_all_rows(folder: Path) -> None:
+    """The highest number is named also where its row is not shown, and none where not all rows were read."""
+    for rows, extremes in (
+        (MAX_SHOWN_ROWS + 9, f"b: highest {MAX_SHOWN_ROWS + 8} (x)"),
+        (MAX_ROWS_READ + 1, ""),
+    ):
+        (folder / "long.tsv").write_text("a\tb\n" + "".join(f"x\t{number}\n" for number in range(rows)))
+        found = await given(folder, path="long.tsv")
+        assert found.get("extremes", "").partition(", lowest")[0] == extremes
 
 
 async def test_other_encodings_are_read(folder: Path) -> None:

@@ -6,14 +6,14 @@ Models of code have read many statements below declarations with sample values, 
 import csv
 import io
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
 from aeond.capabilities.tools.relevance.shared_words import words_that_count
 from aeond.capabilities.tools.tables.cells import column_cells
 from aeond.capabilities.tools.tables.query_pattern import ANY_SELECT, select_pattern
 from aeond.capabilities.tools.tables.reading import MAX_SHOWN_COLUMNS, Table
-from aeond.capabilities.tools.tables.statements import as_literal, column_names, table_name
+from aeond.capabilities.tools.tables.statements import as_literal, column_names, table_name, without_texts
 from aeond.domain.names import words_to_match
 from aeond.domain.tools import Composition, CompositionView
 from aeond.domain.values import JsonValue
@@ -27,6 +27,8 @@ MAX_TOKENS: Final = 200
 _COMPARED: Final = r"(=|LIKE) ('(?:[^']|'')*'|-?\d+(?:\.\d+)?)"
 _BOTH: Final = re.compile(rf"\b(\w+) {_COMPARED} AND \1 {_COMPARED}", re.IGNORECASE)
 _ANY: Final = "%_"  # in a pattern of LIKE
+_LISTING: Final = re.compile(r"SELECT ([^()*]+?) FROM (\w+ .*)", re.DOTALL)
+_WORD: Final = re.compile(r"\w+")
 _INSTRUCTIONS: Final = """\
 You write one SQLite SELECT that finds in a table what a person's request needs. Reply with it as a JSON string. Select each row with its \
 name and with the numbers that are compared or asked for. Where things are compared, select all of them."""
@@ -92,12 +94,28 @@ def query_view(tables: Mapping[str, Table], request: str) -> CompositionView:
     shown = (declaration(table, path, request) for path, table in tables.items())
     patterns = [select_pattern(table, path, request) for path, table in tables.items()]
     pattern = patterns[0] if len(patterns) == 1 else ANY_SELECT
-    return CompositionView(
-        "\n".join(shown), {"type": "string", "pattern": pattern}, lambda written, _: _either(written)
-    )
+    names = {name for table in tables.values() for name in column_names(table.columns)}
+
+    def meant(written: JsonValue, _said: str) -> JsonValue:
+        return _with_compared(_either(written), names) if isinstance(written, str) else written
+
+    return CompositionView("\n".join(shown), {"type": "string", "pattern": pattern}, meant)
 
 
-def _either(written: JsonValue) -> JsonValue:
+def _with_compared(statement: str, names: Collection[str]) -> str:
+    """A statement that lists rows, with the columns that it compares or sorts by before the others: without them the rows do not say which
+    they are."""
+    listing = _LISTING.fullmatch(statement)
+    if listing is None or re.search(r"\b(DISTINCT|GROUP BY)\b", statement):
+        return statement
+    selected, rest = listing.groups()
+    compared = dict.fromkeys(_WORD.findall(without_texts(rest)))
+    missing = [name for name in compared if name in names and name not in _WORD.findall(selected)]
+    begin = listing.start(1)
+    return statement[:begin] + "".join(f"{name}, " for name in missing) + statement[begin:]
+
+
+def _either(statement: str) -> str:
     """The statement with OR in place of an AND between two values of one column: a small model writes it for "both", and no row has both."""
 
     def one_of(both: re.Match[str]) -> str:
@@ -107,7 +125,7 @@ def _either(written: JsonValue) -> JsonValue:
         first, second = (f"{column} {sign} {value}" for sign, value in (compared[:2], compared[2:]))
         return f"({first} OR {second})"
 
-    return _BOTH.sub(one_of, written) if isinstance(written, str) else written
+    return _BOTH.sub(one_of, statement)
 
 
 def _exclude_each_other(sign: str, value: str, other_sign: str, other: str) -> bool:

@@ -1,6 +1,6 @@
 """The query_table tool."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from typing import Annotated, Final
 
@@ -13,7 +13,7 @@ from aeond.capabilities.tools.function_tool import FunctionTool, tool
 from aeond.capabilities.tools.tables.cells import highest_and_lowest
 from aeond.capabilities.tools.tables.query_conversation import QUERY, csv_text, query_view
 from aeond.capabilities.tools.tables.reading import Table
-from aeond.capabilities.tools.tables.statements import select, table_name, without_texts
+from aeond.capabilities.tools.tables.statements import column_names, select, table_name, without_texts
 from aeond.capabilities.tools.tables.table_files import TableFiles, is_none, tables_in
 from aeond.capabilities.tools.trust import Trusts, trust_all
 from aeond.capabilities.tools.worker_threads import Stopped, WorkerThreads
@@ -107,8 +107,9 @@ def _answered(
         with suppress(ToolError):  # perhaps a column has its name, and it is not meant
             read[table_name(other)] = tables.table(other, workspace)
     found = select(read, arguments.query, stopped)
+    columns = _as_in_files(found.columns, read.values())
     shown = found.rows[:MAX_SHOWN_ROWS]
-    text = csv_text([found.columns, *shown])
+    text = csv_text([columns, *shown])
     if not any(map(any, found.rows)):
         begins = csv_text([table.columns, *table.rows[:_FIRST_ROWS]])
         note = "; ".join(filter(None, (note, f"nothing fits; the table begins:\n{begins}")))
@@ -117,8 +118,18 @@ def _answered(
         truncated=found.more or len(shown) < len(found.rows) or len(text) > MAX_SHOWN_CHARS,
         note=note,
         table=text[:MAX_SHOWN_CHARS],
-        extremes="" if found.more else highest_and_lowest(found.columns, found.rows),
+        extremes="" if found.more else highest_and_lowest(columns, found.rows),
     )
+
+
+def _as_in_files(columns: Sequence[str], tables: Iterable[Table]) -> Sequence[str]:
+    """The columns of a result, those of the tables under the names that these have for them: what is written from the result has them."""
+    known = {
+        name: column
+        for table in tables
+        for name, column in zip(column_names(table.columns), table.columns, strict=True)
+    }
+    return [known.get(column, column) for column in columns]
 
 
 def _view(

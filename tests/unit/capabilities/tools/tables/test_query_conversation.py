@@ -53,6 +53,24 @@ def test_two_values_of_a_column_are_alternatives() -> None:
     assert query_view({"club/members.csv": MEMBERS}, "").meant(None, "") is None
 
 
+def test_rows_say_which_they_are() -> None:
+    """A statement that lists rows also selects the columns that it compares or sorts by; sums, groups, subqueries in the list and all columns stay as they are."""
+    for written, meant in (
+        (
+            "SELECT fee FROM members WHERE name = 'Lena' OR name = 'Till'",
+            "SELECT name, fee FROM members WHERE name = 'Lena' OR name = 'Till'",
+        ),
+        ("SELECT name FROM members ORDER BY fee DESC", "SELECT fee, name FROM members ORDER BY fee DESC"),
+        ("SELECT name, fee FROM members WHERE fee = (SELECT MAX(fee) FROM members)", ""),
+        ("SELECT name FROM members WHERE name = 'fee'", ""),
+        ("SELECT SUM(fee) AS total FROM members WHERE name = 'Lena'", ""),
+        ("SELECT DISTINCT name FROM members WHERE fee = 95", ""),
+        ("SELECT * FROM members WHERE fee = 95", ""),
+        ("SELECT name FROM members", ""),
+    ):
+        assert query_view({"club/members.csv": MEMBERS}, "?").meant(written, "") == (meant or written)
+
+
 def test_values_that_share_words_with_the_request_come_first() -> None:
     """Of a column with many values those are shown that the request may mean, in any case, and then the first ones."""
     names = tuple((f"boat {number}",) for number in range(40))

@@ -57,6 +57,14 @@ async def test_rows_are_a_short_table(folder: Path) -> None:
     }
 
 
+async def test_columns_are_shown_as_the_file_names_them(folder: Path) -> None:
+    """A statement names columns without signs that need quotes; the header and the extremes have the names of the file."""
+    (folder / "log.csv").write_text("call,where,first km\nA,Albany,5\nB,Toyama,7\n")
+    found = await given(folder, path="log.csv", query="SELECT call, where_, first_km FROM log")
+    assert found["table"].startswith("call,where,first km\nA,Albany,5\n")
+    assert found["extremes"].startswith("first km: highest 7 (B, Toyama)")
+
+
 async def test_where_nothing_fits_the_table_is_shown(folder: Path) -> None:
     """A statement without a result, or with an empty one, comes with the first rows, from which the next can be written."""
     for query in (

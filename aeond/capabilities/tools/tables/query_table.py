@@ -123,7 +123,7 @@ def _answered(
 
 
 def _as_in_files(columns: Sequence[str], tables: Iterable[Table]) -> Sequence[str]:
-    """The columns of a result, those of the tables under the names that these have for them: what is written from the result has them."""
+    """The columns of a result, those of the tables under the names in their files, so that a file written from the result has the same header."""
     known = {
         name: column
         for table in tables

@@ -37,8 +37,8 @@ _ONE_FROM: Final = 0.3  # log-odds
 async def after_change(
     means: Means, run: RunSnapshot, situation: Situation, offer: Offer, grant: Grant
 ) -> str | ToolCall:
-    """What follows the change that a small model was asked for: what the tool reports that made it, with what was found out for it before
-    where the person may want to hear that, or with what the request asks for besides; the call that reads what was changed where that is
+    """What follows the change that a small model was asked for: the report of the tool that made it, with the findings of earlier looks
+    if the person may want them, or with the answer to what the request asks for besides; the call that reads the changed file if that is
     needed first; "" if nothing of the kind follows the last step."""
     if not means.can_ask_about(run, grant):
         return ""

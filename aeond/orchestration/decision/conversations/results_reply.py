@@ -225,7 +225,7 @@ def with_sources(answer: str, request: str, situation: Situation, steps: Sequenc
     which stand in any of them, and neither in the request nor in a remembered fact. What request or answer name is not named again."""
     left = _news(answer, f"{request}\n{facts_text(situation)}")
     files = {path for path, _ in situation.files} | {*situation.nearest}
-    shown: dict[str, set[str]] = {}  # the words of what was seen of each file
+    shown: dict[str, set[str]] = {}  # the words of each file, as far as they were seen
     for step in steps:
         if step.state is StepState.SUCCEEDED:
             for value in step.values:
@@ -242,7 +242,7 @@ def with_sources(answer: str, request: str, situation: Situation, steps: Sequenc
 
 
 def is_shown(answer: str, request: str, situation: Situation) -> bool:
-    """Whether the answer says something that the request does not, and that stands in what is in view of files and facts."""
+    """Whether the answer has a word or number that is not in the request, and is in a line or fact in view."""
     view = "\n".join([facts_text(situation), *(line for _, line in (*situation.lines, *situation.files))])
     return not _news(answer, request).isdisjoint(words_of(view))
 

@@ -53,7 +53,7 @@ _TALKS_FROM: Final = 2.5  # log-odds that a person only talks
 _ONLY_TALKS_FROM: Final = 3.5  # the same, less those of something to be done
 _TALK_LOOKS_BELOW: Final = -0.6  # log-odds that something is to be looked up or computed
 _ANSWER_TOO_FROM: Final = 0.05  # log-odds that an order asks for something, too, against the order alone
-_FOUND_TOO_FROM: Final = -0.12  # the same, for what was found out anyway
+_FOUND_TOO_FROM: Final = -0.12  # the same, for findings of looks that the change needed
 _ORDER_TOO_BELOW: Final = -2.5  # log-odds that only an answer is wanted
 _ORDER_BEHIND_BELOW: Final = -1.75  # the same, where what stands behind the question may be an order
 _NO_CHANGE_BELOW: Final = 0.0
@@ -144,8 +144,8 @@ class Subject:
 
     @property
     def place(self) -> str:
-        """Where something is surely to be done: MEMORY or FILE; "" if that has to be asked, as of what looks like a question: what is told
-        with it is often for a file."""
+        """Where something is surely to be done: MEMORY or FILE; "" if that has to be asked, as for an order that looks like
+        a question, which is often about a file."""
         if self._share_of(Purpose.TELL) >= _SURE and not self.asks_too:
             return MEMORY
         return FILE if self._share_of(Purpose.EDIT) >= _SURE else ""
@@ -226,8 +226,8 @@ class Subjects:
         return log_odds(wanted, _besides_answer, BOTH) >= _ANSWER_TOO_FROM
 
     async def may_want_found(self, llm: LLMAdapter, run: RunSnapshot, grant: Grant) -> bool:
-        """Whether the person may want to hear what was found out for the run's order, too: it has a question, or the model does not say surely that
-        nothing is to be heard back. For one call of the grant if that is not known yet and another one is left."""
+        """Whether the person may want the findings of the looks that the run's order needed: it has a question, or the model does not rule out
+        that more than the change is wanted. For one call of the grant if that is not known yet and another one is left."""
         if any(map(is_question, sentences(run.text))):
             return True
         wanted = await self._answer(WANTED, llm, run, grant)

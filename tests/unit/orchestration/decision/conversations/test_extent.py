@@ -69,16 +69,16 @@ async def test_what_was_found_out_stands_above_the_report() -> None:
     assert await answer(LOOKED, step(output="fee = 84"), found="12 * 7 = 84") == "12 * 7 = 84\nfee = 84"
 
 
-async def test_what_was_found_for_an_order_alone_is_not_told() -> None:
-    """Where surely only the change is wanted, the report is the answer; a request with a question hears what was found in any case."""
+async def test_findings_stay_out_of_the_report_of_an_order() -> None:
+    """If only the change is surely wanted, the report alone is the answer; a request with a question always gets the findings."""
     only, perhaps = {"done": -0.1, "both": -3.0}, {"done": -0.7, "both": -0.8}
-    for heard, request, told in (
+    for heard, request, both in (
         (only, "Keep it.", False),
         (perhaps, "Keep it.", True),
         (only, "How much? Keep it.", True),
     ):
-        told_text = await answer(LOOKED, step(output="fee = 84"), found="84.", heard=heard, request=request)
-        assert told_text == ("84.\nfee = 84" if told else "fee = 84")
+        given = await answer(LOOKED, step(output="fee = 84"), found="84.", heard=heard, request=request)
+        assert given == ("84.\nfee = 84" if both else "fee = 84")
 
 
 async def test_a_repeated_request_gives_way_to_the_report() -> None:

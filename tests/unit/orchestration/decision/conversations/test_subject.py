@@ -259,8 +259,7 @@ async def test_a_request_is_asked_about_once() -> None:
 
 
 def test_what_looks_like_a_question_is_not_surely_for_the_memory() -> None:
-    """Of an order that looks like a question it is asked where it is to be carried out, however likely the memory is among what is left; a file
-    may be sure."""
+    """The place of an order that looks like a question is never surely the memory; it may surely be a file."""
     for purpose, place, of_order in ((Purpose.TELL, MEMORY, ""), (Purpose.EDIT, FILE, FILE)):
         subject = Subject((), purposes={purpose: 0.9, Purpose.LOOK: 0.1})
         assert subject.place == place

@@ -16,6 +16,9 @@ from aeond.schemas.parts import as_object, is_list
 
 MAX_WORDS: Final = 1_000  # of what was said
 _TELLING: Final = 3  # characters of a word that says something beside others
+_UPDATE: Final = re.compile(r"(UPDATE \S+ SET )(.*?)( WHERE .*)", re.DOTALL)
+_ASSIGNMENT: Final = re.compile(r"\S+ = (?:'(?:[^']|'')*'|[^,']+)")
+_DIGITS: Final = re.compile(r"\d+", re.ASCII)
 _OF_SQL: Final = re.compile(
     r"^(?:UPDATE \S+ SET|INSERT INTO \S+ VALUES|DELETE FROM \S+ WHERE)|\b(?:AND|NULL|IS|NOT)\b|\bWHERE\b(?! *=)"
 )
@@ -28,7 +31,28 @@ def said_changes(changes: JsonValue, said: str, path: str) -> JsonValue:
     texts = [PurePosixPath(path).stem, *(text for change in changes for text in _texts_of(as_object(change)))]
     words = tuple(dict.fromkeys(words_to_match(said)))[:MAX_WORDS]
     whole = folded(said)
-    return changes if any(_is_said(text, words, whole) for text in texts) else None
+    if not any(_is_said(text, words, whole) for text in texts):
+        return None
+    numbers = frozenset(map(int, filter(str.isdecimal, words)))
+    return [_without_invented(as_object(change), numbers) for change in changes]
+
+
+def _without_invented(change: Mapping[str, JsonValue], said: frozenset[int]) -> JsonValue:
+    """The change without the new values of an UPDATE that have numbers of which none was said, if others remain: a small model adds dates and numbers
+    of other rows to the value that was meant."""
+    found = _UPDATE.fullmatch(str(change.get("sql", "")))
+    if found is None:
+        return change
+    begin, assigned, end = found.groups()
+    values = _ASSIGNMENT.findall(assigned)
+    kept = [one for one in values if not _is_invented(one, said)]
+    return {**change, "sql": begin + ", ".join(kept) + end} if 0 < len(kept) < len(values) else change
+
+
+def _is_invented(assignment: str, said: frozenset[int]) -> bool:
+    """Whether the new value has numbers, and none of them was said; 0 is often said in a word."""
+    numbers = [int(number) for number in _DIGITS.findall(assignment.partition(" = ")[2])]
+    return any(numbers) and said.isdisjoint(numbers)
 
 
 def _texts_of(change: Mapping[str, JsonValue]) -> list[str]:

@@ -56,3 +56,25 @@ def test_all_changes_are_made_where_one_was_said() -> None:
 def test_what_is_no_list_is_left_to_the_check_of_the_arguments() -> None:
     """Anything else than a list of changes is returned as it is."""
     assert said_changes("none", "take the pears off", PATH) == "none"
+
+
+@pytest.mark.parametrize(
+    ("said", "assigned", "kept"),
+    [
+        ("cabin 12 is in service", "state = 'in service', next_check = '2026-07-13'", "state = 'in service'"),
+        ("12 seit dem 5. Mai fertig", "state = 'done', since = '05.05.'", ""),
+        (
+            "12 is for Lotte, test on 7 July 2026",
+            "test = '2026-07-07', at = 'Pier, 9'",
+            "test = '2026-07-07'",
+        ),
+        ("12 won, no fouls, 3 goals", "goals = 3, fouls = 0", ""),
+        ("12 is a day longer", "days = 8", ""),
+        ("12 is back and free", "state = 'back', owner = NULL", ""),
+    ],
+)
+def test_numbers_that_were_not_said_are_left_out_of_an_update(said: str, assigned: str, kept: str) -> None:
+    """A new value with numbers, none of which was said, is left out where others remain; 0 may be said in a word."""
+    begin, end = "UPDATE cabins SET ", " WHERE no = 12"
+    expected = [{"sql": f"{begin}{kept or assigned}{end}"}]
+    assert said_changes([{"sql": f"{begin}{assigned}{end}"}], said, "cabins.csv") == expected

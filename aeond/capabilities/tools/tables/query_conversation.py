@@ -94,7 +94,8 @@ def query_view(tables: Mapping[str, Table], request: str) -> CompositionView:
     shown = (declaration(table, path, request) for path, table in tables.items())
     patterns = [select_pattern(table, path, request) for path, table in tables.items()]
     pattern = patterns[0] if len(patterns) == 1 else ANY_SELECT
-    names = {name for table in tables.values() for name in column_names(table.columns)}
+    first, *others = tables.values()
+    names = () if others else column_names(first.columns)  # of several tables a column may be ambiguous
 
     def meant(written: JsonValue, _said: str) -> JsonValue:
         return _with_compared(_either(written), names) if isinstance(written, str) else written

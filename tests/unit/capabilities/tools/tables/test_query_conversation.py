@@ -54,7 +54,7 @@ def test_two_values_of_a_column_are_alternatives() -> None:
 
 
 def test_rows_say_which_they_are() -> None:
-    """A statement that lists rows also selects the columns that it compares or sorts by; sums, groups, subqueries in the list and all columns stay as they are."""
+    """A statement that lists rows also selects the columns that it compares or sorts by; sums, groups, all columns and joins stay as they are."""
     for written, meant in (
         (
             "SELECT fee FROM members WHERE name = 'Lena' OR name = 'Till'",
@@ -69,6 +69,8 @@ def test_rows_say_which_they_are() -> None:
         ("SELECT name FROM members", ""),
     ):
         assert query_view({"club/members.csv": MEMBERS}, "?").meant(written, "") == (meant or written)
+    joined = "SELECT m.fee FROM members AS m JOIN old AS o ON m.name = o.name"
+    assert query_view({"members.csv": MEMBERS, "old.csv": MEMBERS}, "?").meant(joined, "") == joined
 
 
 def test_values_that_share_words_with_the_request_come_first() -> None:

@@ -89,10 +89,11 @@ class LlamaProgram(EngineProgram[Resident]):
     def resident(self, entry: CatalogueEntry, client: OpenAIClient, show: ShowProgress) -> Resident:
         from importlib.metadata import version
 
+        build = "" if self._settings.library is None else " native"  # without flash attention, so kept in another form
         reading = Prefill(
             client,
             self._clock,
-            PrefixCache(self._prompts, f"{_content_of(entry)} {version('xllamacpp')}"),
+            PrefixCache(self._prompts, f"{_content_of(entry)} {version('xllamacpp')}{build}"),
             slots=self._settings.slots,
             most=self._settings.batch,
             batch_seconds=self._settings.busy_seconds,

@@ -9,7 +9,7 @@ from typing import Final
 
 from aeond.domain.llm import LLMRequest
 from aeond.domain.messages import Message
-from aeond.domain.names import words_of
+from aeond.domain.names import words_of, words_to_match
 from aeond.domain.plans.plan import StepState
 from aeond.domain.plans.steps import StepSnapshot
 from aeond.domain.runs.budgets import Grant
@@ -54,7 +54,8 @@ _NUMBER_CHARS: Final = 2
 _DOUBTFUL_FROM: Final = -3.0  # log-odds of NOT_SHOWN against any answer
 _DOUBTFUL_PAGE_FROM: Final = -2.5  # the same, for pages that the request names
 _DOUBTFUL_UNSEEN_FROM: Final = -7.0  # the same, where nothing was looked up
-_DOUBTFUL_FACT_FROM: Final = -2.0  # the same, for an answer that has a remembered fact
+_DOUBTFUL_FACT_FROM: Final = -3.9  # the same, for an answer that has a remembered fact
+_DOUBTFUL_NAMED_FACT_FROM: Final = -2.0  # the same, for a fact whose name has a word in common with the request
 
 
 @frozen
@@ -110,15 +111,21 @@ class ResultsReply:
 
     async def from_memory(self, run: RunSnapshot, situation: Situation, grant: Grant) -> str:
         """The answer from remembered facts and what was said before, for a call of the grant; "" if there is neither, or they may not
-        show it. With the whole value of a fact it may be more doubtful, as where the request has another name for the fact. No names of
-        files are in view: a small model answers with one."""
+        show it. With the whole value of a fact it may be more doubtful, most where the request shares a word with the name of the fact. No names
+        of files are in view: a small model answers with one."""
         if not situation.facts and not run.context:
             return ""
-        values = [set(words_of(display_json(value))) for _, value in situation.facts]
+        said = set(words_to_match(run.text))
+        facts = [(words_to_match(name), set(words_of(display_json(value)))) for name, value in situation.facts]
 
         def doubtful_from(reply: str) -> float:
-            has_fact = any(value and value <= set(words_of(reply)) for value in values)
-            return _DOUBTFUL_FACT_FROM if has_fact else _DOUBTFUL_UNSEEN_FROM
+            words = set(words_of(reply))
+            limits = [
+                _DOUBTFUL_FACT_FROM if said.isdisjoint(name) else _DOUBTFUL_NAMED_FACT_FROM
+                for name, value in facts
+                if value and value <= words
+            ]
+            return max(limits, default=_DOUBTFUL_UNSEEN_FROM)
 
         view = situation.without_files()
         reply = await results_reply(self.llm, run, view, (), grant, doubtful_from=doubtful_from)

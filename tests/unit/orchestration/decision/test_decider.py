@@ -150,11 +150,11 @@ async def test_a_question_that_shares_no_word_with_a_file_finds_it_by_words_of_t
 
 
 async def test_a_question_near_no_file_is_answered_from_facts_that_show_it() -> None:
-    """A remembered thing is answered at once, without a look into files, with the whole value of a fact also where that is less sure;
-    where it is not shown, the files are searched.
+    """A remembered thing is answered at once, without a look into files, with the whole value of a fact also where that is less sure, most
+    for a fact that the request names; where it is not shown, the files are searched.
     """
 
-    async def chosen_for(shown: str, not_shown: float = -20.0) -> RouteChoice:
+    async def chosen_for(shown: str, not_shown: float = -20.0, request: str = "Wo?") -> RouteChoice:
         rules = (
             Rule(contains=SEARCHES, text="boat"),
             Rule(contains="Say in one word what a request", text="?", likely={"files": -0.1, "do": -3.0}),
@@ -166,7 +166,7 @@ async def test_a_question_near_no_file_is_answered_from_facts_that_show_it() -> 
         decider, llm = decider_of(rules, tools, remembered, Composing({}, ("a.txt",)))
         near = Seen(remembered, {"boat": ("a.txt",)})
         decider = observing(decider, near)
-        chosen = (await decider.choose(run_of(request="Wo?"), grant(10), lambda _: None)).value
+        chosen = (await decider.choose(run_of(request=request), grant(10), lambda _: None)).value
         (asked,) = (
             one for one in llm.requests if "from what is shown above it" in str(one.messages[0].content)
         )
@@ -174,15 +174,24 @@ async def test_a_question_near_no_file_is_answered_from_facts_that_show_it() -> 
         assert "a.txt" not in str(asked.messages[-1].content)
         return chosen
 
-    for said, not_shown in (("Berth 15.", -20.0), ("Berth 15.", -2.5), ("Berth of Ida.", -20.0)):
-        answered = await chosen_for(said, not_shown)
+    for said, not_shown, request in (
+        ("Berth 15.", -20.0, "Wo?"),
+        ("Berth 15.", -4.5, "Wo?"),
+        ("Berth 15.", -2.5, "Our berth?"),
+        ("Berth of Ida.", -20.0, "Wo?"),
+    ):
+        answered = await chosen_for(said, not_shown, request)
         assert (answered.route, answered.answer) != (Route.DIRECT, None)
         assert answered.answer is not None
         assert answered.answer.text == said
     look = ToolCall("look", {"path": "a.txt"})
     assert (await chosen_for("?")).tool_call == look
-    for said, not_shown in (("Berth 15.", -1.5), ("Berth of Ida.", -5.0)):
-        assert (await chosen_for(said, not_shown)).tool_call == look
+    for said, not_shown, request in (
+        ("Berth 15.", -3.0, "Wo?"),
+        ("Berth 15.", -1.5, "Our berth?"),
+        ("Berth of Ida.", -5.0, "Our berth?"),
+    ):
+        assert (await chosen_for(said, not_shown, request)).tool_call == look
 
 
 async def first_call(

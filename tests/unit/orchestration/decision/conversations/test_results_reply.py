@@ -168,7 +168,7 @@ async def test_a_doubtful_answer_is_not_given() -> None:
 
 @pytest.mark.parametrize(
     ("reply", "odds", "given"),
-    [("Number 7.", -2.5, True), ("Number 7.", -1.5, False), ("Blue.", -2.5, False)],
+    [("Number 7.", -4.5, True), ("Number 7.", -3.0, False), ("Blue.", -2.5, False)],
 )
 async def test_a_doubtful_fact_is_given_where_nothing_else_has_the_answer(
     reply: str, odds: float, *, given: bool

@@ -55,7 +55,7 @@ _DOUBTFUL_FROM: Final = -3.0  # log-odds of NOT_SHOWN against any answer
 _DOUBTFUL_PAGE_FROM: Final = -2.5  # the same, for pages that the request names
 _DOUBTFUL_UNSEEN_FROM: Final = -7.0  # the same, where nothing was looked up
 _DOUBTFUL_FACT_FROM: Final = -3.9  # the same, for an answer that has a remembered fact
-_DOUBTFUL_NAMED_FACT_FROM: Final = -2.0  # the same, for a fact whose name has a word in common with the request
+_DOUBTFUL_NAMED_FROM: Final = -2.0  # the same, if the name of the fact shares a word with the request
 
 
 @frozen
@@ -116,12 +116,14 @@ class ResultsReply:
         if not situation.facts and not run.context:
             return ""
         said = set(words_to_match(run.text))
-        facts = [(words_to_match(name), set(words_of(display_json(value)))) for name, value in situation.facts]
+        facts = [
+            (words_to_match(name), set(words_of(display_json(value)))) for name, value in situation.facts
+        ]
 
         def doubtful_from(reply: str) -> float:
             words = set(words_of(reply))
             limits = [
-                _DOUBTFUL_FACT_FROM if said.isdisjoint(name) else _DOUBTFUL_NAMED_FACT_FROM
+                _DOUBTFUL_FACT_FROM if said.isdisjoint(name) else _DOUBTFUL_NAMED_FROM
                 for name, value in facts
                 if value and value <= words
             ]

@@ -89,7 +89,8 @@ class LlamaProgram(EngineProgram[Resident]):
     def resident(self, entry: CatalogueEntry, client: OpenAIClient, show: ShowProgress) -> Resident:
         from importlib.metadata import version
 
-        build = "" if self._settings.library is None else " native"  # without flash attention, so kept in another form
+        # A native build has no flash attention, and keeps what it has read in another form.
+        build = "" if self._settings.library is None else " native"
         reading = Prefill(
             client,
             self._clock,

@@ -51,6 +51,7 @@ REPLY_SECONDS: Final = 300.0
 # Of a word and of a number that say where an answer comes from.
 _WORD_CHARS: Final = 4
 _NUMBER_CHARS: Final = 2
+_NAME_CHARS: Final = 3  # of a word by which a request names a fact: "my" names none
 _DOUBTFUL_FROM: Final = -3.0  # log-odds of NOT_SHOWN against any answer
 _DOUBTFUL_PAGE_FROM: Final = -2.5  # the same, for pages that the request names
 _DOUBTFUL_UNSEEN_FROM: Final = -7.0  # the same, where nothing was looked up
@@ -115,7 +116,7 @@ class ResultsReply:
         of files are in view: a small model answers with one."""
         if not situation.facts and not run.context:
             return ""
-        said = set(words_to_match(run.text))
+        said = {word for word in words_to_match(run.text) if len(word) >= _NAME_CHARS}
         facts = [
             (words_to_match(name), set(words_of(display_json(value)))) for name, value in situation.facts
         ]

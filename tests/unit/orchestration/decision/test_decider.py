@@ -162,7 +162,7 @@ async def test_a_question_near_no_file_is_answered_from_facts_that_show_it() -> 
         )
         tools = Registry()
         tools.register(WholeTool(replace(LOOK, candidates=("path",))))
-        remembered = Situation(files=(("a.txt", "Ida"),), facts=(("berth", 15),))
+        remembered = Situation(files=(("a.txt", "Ida"),), facts=(("my_berth", 15),))
         decider, llm = decider_of(rules, tools, remembered, Composing({}, ("a.txt",)))
         near = Seen(remembered, {"boat": ("a.txt",)})
         decider = observing(decider, near)
@@ -187,7 +187,7 @@ async def test_a_question_near_no_file_is_answered_from_facts_that_show_it() -> 
     look = ToolCall("look", {"path": "a.txt"})
     assert (await chosen_for("?")).tool_call == look
     for said, not_shown, request in (
-        ("Berth 15.", -3.0, "Wo?"),
+        ("Berth 15.", -3.0, "My place?"),
         ("Berth 15.", -1.5, "Our berth?"),
         ("Berth of Ida.", -5.0, "Our berth?"),
     ):

@@ -9,12 +9,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from time import perf_counter
-from typing import Final
+from typing import Any, Final
 
 from aeond_client import Client
 from benchmarks.bare_llama import BareLlama, Timed, bare_llama, default_model
 from benchmarks.daemon import running_daemon
-from benchmarks.engine_settings import native_build
+from benchmarks.engine_settings import NATIVE, native_build
 from benchmarks.page import Section, verdict
 
 # What docs/performance.md shows to be the best for this model: large batches, all cores.
@@ -45,6 +45,12 @@ def default_daemon(model: str = MODEL) -> Iterator[Path]:
         with Client(str(daemon.socket)) as client:
             wait_until_idle(client)
         yield daemon.socket
+
+
+def direct_settings() -> dict[str, Any]:
+    """The settings of a server that is driven directly: the build for this processor where there is one, as the daemon uses it."""
+    build = native_build()
+    return {**BEST, "library": str(build), **NATIVE} if build else {**BEST}
 
 
 def wait_until_idle(client: Client) -> None:
@@ -81,8 +87,8 @@ def measure(_folder: Path) -> Section:
     """Both engines at once in memory, asked in turns."""
     dice = random.Random()
     rows: list[tuple[str, ...]] = []
-    build = native_build()  # which the daemon uses too where there is one
-    settings = {**BEST, "library": str(build)} if build else BEST
+    settings = direct_settings()
+    built = "built for this processor" if "library" in settings else "as in the wheel"
     with bare_llama(default_model(), **settings) as bare, default_daemon() as socket:
         ways = {"daemon": through(socket), "direct": bare.ask}
         for ask in ways.values():
@@ -101,7 +107,7 @@ def measure(_folder: Path) -> Section:
     return Section(
         "Reading and writing",
         "The default model, tokens a second: through the daemon's API and from llama.cpp's own server with its best "
-        f"settings, both {'built for this processor' if build else 'as in the wheel'}, in turns, {ROUNDS} rounds of prompts that neither has seen. Reading is everything up to the first "
+        f"settings, both {built}, in turns, {ROUNDS} rounds of prompts that neither has seen. Reading is everything up to the first "
         f"word, writing the {WRITTEN} tokens after it; ratios are medians over pairs that stood beside each other. Then a "
         f"request of {SHORT} unseen tokens that comes {BEGUN_SECONDS:.0f} s into the reading of {SIZES[-1]}: how much later "
         "it has its first word than alone; a batch is the time in which the daemon reads 64 tokens.",

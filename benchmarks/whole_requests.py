@@ -14,7 +14,7 @@ from aeond_client import Client, NoAnswerError, RunOptions
 from aeond_client.records.models import EngineMetrics
 from benchmarks.bare_llama import bare_llama, default_model
 from benchmarks.page import Section, verdict
-from benchmarks.rates import BEST, default_daemon, wait_until_idle
+from benchmarks.rates import default_daemon, direct_settings, wait_until_idle
 
 MODEL: Final = """
 [model]
@@ -152,7 +152,7 @@ def _metrics(client: Client) -> EngineMetrics:
 
 def _curve() -> Curve:
     dice = random.Random()
-    with bare_llama(default_model(), **BEST) as bare:
+    with bare_llama(default_model(), **direct_settings()) as bare:
         usual = bare.prompt(dice, 256)
         words = [bare.ask(f"{usual} Tell a long story.", WRITTEN).written_rate for _ in range(3)]
         reads = []

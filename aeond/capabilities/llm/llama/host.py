@@ -81,7 +81,7 @@ def serve(options: argparse.Namespace) -> object:
     params.n_batch = params.n_ubatch = options.batch
     if options.library is not None:
         # Most prompts add a few words to a long one that is read already. Without flash attention a build for the processor reads
-        # fewer than 64 tokens up to twice as fast; the wheel does not. ADR 0136 has the measurements.
+        # fewer than 64 tokens up to 1.8 times as fast; the wheel hardly does. ADR 0136 has the measurements.
         params.flash_attn_type = xllamacpp.llama_flash_attn_type.LLAMA_FLASH_ATTN_TYPE_DISABLED
     params.cpuparams.n_threads = params.cpuparams_batch.n_threads = options.threads
     params.cpuparams.poll = params.cpuparams_batch.poll = 0  # sleep between tokens: the cores are shared

@@ -21,15 +21,16 @@ def Server(parameters):
     return parameters
 """
 OPTIONS = [
-    *(
-        "--parent=1",
-        "--socket=engine.sock",
-        "--model=m.gguf",
-        "--name=m",
-        "--slots=2",
-        "--context-length=4096",
-    ),
-    *("--threads=3", "--batch=512", "--http-threads=8", "--prompts=prompts"),
+    "--parent=1",
+    "--socket=engine.sock",
+    "--model=m.gguf",
+    "--name=m",
+    "--slots=2",
+    "--context-length=4096",
+    "--threads=3",
+    "--batch=512",
+    "--http-threads=8",
+    "--prompts=prompts",
 ]
 
 
@@ -37,9 +38,8 @@ def parameters(folder: Path, monkeypatch: pytest.MonkeyPatch, *options: str) -> 
     """What the host sets with these options besides OPTIONS."""
     (folder / "xllamacpp.py").write_text(MODULE, "utf-8")
     monkeypatch.setattr(sys, "path", [str(folder), *sys.path])
-    monkeypatch.setitem(
-        sys.modules, "xllamacpp", sys
-    )  # so that the module in its place is forgotten after the test
+    # So that the module in its place is forgotten after the test.
+    monkeypatch.setitem(sys.modules, "xllamacpp", sys)
     monkeypatch.delitem(sys.modules, "xllamacpp")
     return serve(parse_arguments([*OPTIONS, *options]))
 

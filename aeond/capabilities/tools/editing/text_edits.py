@@ -21,6 +21,7 @@ from aeond.capabilities.tools.editing.list_items import (
     listed,
     without_copied_marker,
 )
+from aeond.capabilities.tools.editing.sections import end_of_section, opens_section, sets_apart
 from aeond.capabilities.tools.files.differences import MAX_COMPARED_LINES, Edit
 from aeond.capabilities.tools.files.table_rows import as_rows, odd_row
 from aeond.domain.names import folded
@@ -87,7 +88,8 @@ class Replacement:
 
 @frozen
 class Addition:
-    """Lines below the line that is `below`, else at the end; below a list in prose, with its markers."""
+    """Lines below the line that is `below`, else at the end; below a list in prose, with its markers. A new section of settings stands behind
+    the section of that line."""
 
     text: str
     below: str = ""
@@ -143,10 +145,14 @@ def _marked(text: str, additions: Mapping[int, Addition], path: str) -> str:
     """The text with a line for each of these additions, which holds its number, below the line that it names. Raises ToolError as `_only_place`
     does."""
     places = []
+    opened: set[int] = set()  # what is added below a new section belongs to it
     for at, addition in additions.items():
         start, end = _only_place(text, addition.below.strip("\r\n"), path)
-        places.append((_line_bounds(text, start, end)[1], at))
-    for place, at in sorted(places, reverse=True):
+        place = _line_bounds(text, start, end)[1]
+        if opens_section(addition.text, path):
+            opened.add(place)
+        places.append((end_of_section(text, place) if place in opened else place, place in opened, at))
+    for place, _, at in sorted(places, reverse=True):
         above = text[:place]
         line_break = "" if not above or above.endswith("\n") else _line_break(text)
         text = f"{above}{line_break}\0{at}\n{text[place:]}"
@@ -205,6 +211,9 @@ def _added(above: str, rest: str, addition: str, path: str) -> tuple[str, str]:
     added = _broken_like(text, as_rows(text, lines, path))
     line_break = _line_break(text)
     before = "" if not above or above.endswith("\n") else line_break
+    touches = bool(above.strip()) and above.splitlines()[-1] != "" and not added[:1].isspace()
+    if touches and opens_section(added, path) and sets_apart(text):
+        before += line_break
     after = "" if added.endswith("\n") else line_break
     return above + before + added + after + rest, f"added: {_shown(added)}"
 

@@ -1,0 +1,44 @@
+"""Sections of settings: where a new one may stand, so that no other one loses its keys to it."""
+
+import re
+from collections.abc import Sequence
+from pathlib import PurePosixPath
+from typing import Final
+
+_SECTIONED: Final = frozenset({".ini", ".toml", ".cfg", ".conf"})
+_HEADER: Final = re.compile(r"[ \t]*\[\[?[^\[\],]+\]\]?\s*(?:[#;].*)?")
+
+
+def opens_section(text: str, path: str) -> bool:
+    """Whether one of the lines is the header of a section, in a file of settings by its name."""
+    return PurePosixPath(path).suffix.lower() in _SECTIONED and any(map(_is_header, text.splitlines()))
+
+
+def end_of_section(text: str, place: int) -> int:
+    """The offset behind the last line of the section in which a line begins at this offset, without the empty lines and comments that lead to
+    the next header."""
+    lines = text[place:].splitlines(keepends=True)
+    end = next((number for number, line in enumerate(lines) if _is_header(line)), len(lines))
+    if end < len(lines):
+        end = _above_comments(lines, end)
+    while end > 0 and not lines[end - 1].strip():
+        end -= 1
+    return place + sum(map(len, lines[:end]))
+
+
+def sets_apart(text: str) -> bool:
+    """Whether sections of the text have an empty line above their headers."""
+    lines = text.splitlines()
+    tops = [_above_comments(lines, number) for number, line in enumerate(lines) if _is_header(line)]
+    return any(top > 0 and not lines[top - 1].strip() for top in tops)
+
+
+def _is_header(line: str) -> bool:
+    return _HEADER.fullmatch(line.rstrip("\r\n")) is not None
+
+
+def _above_comments(lines: Sequence[str], number: int) -> int:
+    """The number of the first of the comments right above this line; its own if there are none."""
+    while number > 0 and lines[number - 1].lstrip().startswith(("#", ";")):
+        number -= 1
+    return number

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from pathlib import PurePosixPath
 from typing import Annotated, Final
 
 from pydantic import BaseModel, Field
@@ -132,16 +133,24 @@ def _as_in_files(columns: Sequence[str], tables: Iterable[Table]) -> Sequence[st
     return [known.get(column, column) for column in columns]
 
 
+def _has_name(request: str, path: str) -> bool:
+    """Whether the request has the name of the file with its ending."""
+    return PurePosixPath(path).name.casefold() in request.casefold()
+
+
 def _view(
     tables: TableFiles, trusts: Trusts, path: str, workspace: str, request: str
 ) -> CompositionView | None:
     """The table and those of other files that the request names, for the conversation in which a small model writes the query; None for a
     file without one, and for a file that is not trusted, because its content would be read before the policy has decided
-    about the call."""
+    about the call. Where the request has the whole name of the file, it has those of the others too: a word like "controls" is a column then."""
     meant = tables.meant(path, workspace)
+    others = tables.others(request, meant, workspace)
+    if _has_name(request, meant):
+        others = [one for one in others if _has_name(request, one)]
     named = [
         one
-        for one in (meant, *tables.others(request, meant, workspace))
+        for one in (meant, *others)
         if trusts(file_target(tables.files, one, workspace, Access.READ).name, workspace)
     ]
     shown: dict[str, Table] = {}

@@ -115,13 +115,23 @@ async def test_all_files_of_a_statement_are_targets(paid: Path) -> None:
     assert [Path(target.name).name for target in targets or ()] == ["members.csv", "paid.csv"]
 
 
-async def test_tables_that_the_request_names_are_in_view(paid: Path) -> None:
-    """The declarations of other tables stand below that of the file if the request names them."""
+@pytest.mark.parametrize(
+    ("request_", "names"),
+    [
+        ("who is in paid.csv?", ["members", "paid"]),
+        ("who of the members has not paid?", ["members", "paid"]),
+        ("in members.csv, who has paid?", ["members"]),
+        ("compare Members.csv with Paid.csv", ["members", "paid"]),
+    ],
+)
+async def test_tables_that_the_request_names_are_in_view(paid: Path, request_: str, names: list[str]) -> None:
+    """The declarations of other tables stand below that of the file if the request names them: by whole names of files if that of the file
+    is there."""
     tool = query_table_tool(ContainedFiles(resolve_in_kernel), WorkerThreads())
     call = ToolCall("query_table", {"path": "members"})
-    view = await invoker_of(tool).composition_view(call, within(CONTEXT, paid), "who is in paid.csv?")
+    view = await invoker_of(tool).composition_view(call, within(CONTEXT, paid), request_)
     assert view is not None
-    assert re.findall(r"CREATE TABLE (\w+)", view.text) == ["members", "paid"]
+    assert re.findall(r"CREATE TABLE (\w+)", view.text) == names
 
 
 @pytest.mark.parametrize(("content", "is_table"), [('[{"a": 1}, {"a": 2}]', True), ('{"a": 1}', False)])

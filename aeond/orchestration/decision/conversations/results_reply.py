@@ -4,7 +4,7 @@ With rules, tools and examples of actions around a result, a small model recites
 measurements.
 """
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Final
 
 from aeond.domain.llm import LLMRequest
@@ -18,7 +18,7 @@ from aeond.domain.runs.situations import Situation
 from aeond.domain.tools import ToolCall
 from aeond.domain.values import display_json
 from aeond.frozen import frozen
-from aeond.orchestration.answer.equations import Computes, computes_nothing, corrected
+from aeond.orchestration.answer.equations import Computes, computes_nothing, corrected, numbers_in
 from aeond.orchestration.budget.budgeted_llm import BudgetedLLM, is_cut
 from aeond.orchestration.context.new_files import new_names
 from aeond.orchestration.context.prompt_fitting import fit_prompt, room_in
@@ -54,6 +54,7 @@ _NUMBER_CHARS: Final = 2
 _NAME_CHARS: Final = 3  # of a word by which a request names a fact: "my" names none
 _DOUBTFUL_FROM: Final = -3.0  # log-odds of NOT_SHOWN against any answer
 _DOUBTFUL_PAGE_FROM: Final = -2.5  # the same, for pages that the request names
+_DOUBTFUL_FIGURE_FROM: Final = -1.5  # the same, for an answer with a figure that was computed from a table
 _DOUBTFUL_UNSEEN_FROM: Final = -7.0  # the same, where nothing was looked up
 _DOUBTFUL_FACT_FROM: Final = -3.9  # the same, for an answer that has a remembered fact
 _DOUBTFUL_NAMED_FROM: Final = -2.0  # the same, if the name of the fact shares a word with the request
@@ -100,15 +101,21 @@ class ResultsReply:
         of_pages: bool = False,
     ) -> str:
         """What `results_reply` returns for what was selected from a table in place of the table, and where that may not show the answer, for
-        the table, as far as it can be shown, for another call of the grant. `of_pages` says that the request names pages that were read: an
-        answer from them may be more doubtful."""
+        the table, as far as it can be shown, for another call of the grant. An answer may be more doubtful if it is from pages that the request
+        names (`of_pages`), and most if it has a figure that a selection computed: no text in view confirms it."""
+        usual = _DOUBTFUL_PAGE_FROM if of_pages else _DOUBTFUL_FROM if steps else _DOUBTFUL_UNSEEN_FROM
         kept = self.informative(steps)
         selected = self.selected(steps)
-        reply = await self._reply(run, situation, selected, grant, of_pages=of_pages)
         whole = [step for step in kept if not self._selects(step)]
+        figures = _numbers(step for step in selected if self._selects(step)) - _numbers(whole)
+
+        def doubtful_from(reply: str) -> float:
+            return _DOUBTFUL_FIGURE_FROM if numbers_in(reply) & figures else usual
+
+        reply = await self._reply(run, situation, selected, grant, doubtful_from=doubtful_from)
         if reply != NOT_SHOWN or len(selected) == len(kept) or any(map(_is_long, whole)):
             return reply
-        return await self._reply(run, situation, whole, grant, of_pages=of_pages)
+        return await self._reply(run, situation, whole, grant, doubtful_from=lambda _reply: usual)
 
     async def from_memory(self, run: RunSnapshot, situation: Situation, grant: Grant) -> str:
         """The answer from remembered facts and what was said before, for a call of the grant; "" if there is neither, or they may not
@@ -149,14 +156,18 @@ class ResultsReply:
         steps: Sequence[StepSnapshot],
         grant: Grant,
         *above: tuple[str, str],
-        of_pages: bool = False,
+        doubtful_from: Callable[[str], float] | None = None,
     ) -> str:
-        limit = (lambda _reply: _DOUBTFUL_PAGE_FROM) if of_pages else None
-        reply = await results_reply(self.llm, run, situation, steps, grant, above, limit)
+        reply = await results_reply(self.llm, run, situation, steps, grant, above, doubtful_from)
         return corrected(reply, self.compute)
 
     def _selects(self, step: StepSnapshot) -> bool:
         return self.selects(step.step.tool_call)
+
+
+def _numbers(steps: Iterable[StepSnapshot]) -> frozenset[float]:
+    """The numbers in the results of the steps."""
+    return frozenset().union(*(numbers_in(result_of(step)) for step in steps))
 
 
 def _is_long(step: StepSnapshot) -> bool:

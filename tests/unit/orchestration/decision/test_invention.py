@@ -152,7 +152,9 @@ async def test_a_fact_is_corrected_and_not_forgotten(request_: str, tool: str) -
     assert chosen.value.tool_call.tool == tool
 
 
-WRITE = replace(spec("write", {"path": TEXT, "text": TEXT}, ("path", "text")), for_existing="edit")
+WRITE = replace(
+    spec("write", {"path": TEXT, "text": TEXT}, ("path", "text")), for_existing="edit", new_text="text"
+)
 KNOWING = replace(NOW, facts=(("berth", "number 15"),), nearest=("club/crew.csv",))
 
 
@@ -165,12 +167,14 @@ KNOWING = replace(NOW, facts=(("berth", "number 15"),), nearest=("club/crew.csv"
         ("41.5", True, True),
         ("27 November 2026", False, False),
         ("Lena\nOmar\nTill", True, False),
+        ("[\n", True, False),
+        (" ", False, False),
         ("A torch for 4 people\nRope", True, False),  # a list may count what was not counted
     ],
 )
 def test_what_is_written_comes_from_what_was_said(text: str, unsaid: bool, invented_: bool) -> None:
-    """Something new that consists mostly of other words, or has another number, was not said; a single line with such a number is made
-    up."""
+    """Something new that consists mostly of other words, or has another number or signs alone, was not said; a single line with such a number
+    is made up."""
     run = run_of(request="Write a file with a torch, rope and 2 lamps for me.")
     call = ToolCall("write", {"path": "torch/for_me.txt", "text": text})
     assert is_unsaid(call, WRITE, run, KNOWING) is unsaid

@@ -248,10 +248,11 @@ COMPUTE, DO = {"compute": -0.1, "do": -5.0}, {"do": -0.1}
 
 
 def over_a_table(
-    query: str, *replies: str, likely: Mapping[str, float] = COMPUTE
+    query: str, *replies: str, likely: Mapping[str, float] = COMPUTE, extra: tuple[Rule, ...] = ()
 ) -> tuple[Decider, ScriptedLLM]:
     """What decides about a table, with these replies one after another."""
     rules = (
+        *extra,
         Rule(contains=SUBJECT, text="compute", likely=dict(likely)),
         *(Rule(contains=TELL, text=reply, times=1) for reply in replies),
         Rule(contains="Write the query.", text=query),
@@ -290,6 +291,14 @@ async def test_a_table_is_read_where_no_query_is_written(table: StepSnapshot) ->
         assert await answer(subject, about(*steps)) == "44000"
         assert "rope,22" in str(llm.requests[-1].messages)
         assert "no such column" not in str(llm.requests[-1].messages)
+
+
+@pytest.mark.parametrize(("figure", "answered"), [("44000", "44000"), ("22", "From the table.")])
+async def test_a_computed_figure_may_be_more_doubtful(figure: str, answered: str) -> None:
+    """An answer with a figure that the query computed may be more doubtful than one with a number that the table has."""
+    doubted = Rule(contains=TELL, text=figure, likely={"?": -2.2, figure: -0.2}, times=1)
+    subject, _ = over_a_table("", "From the table.", extra=(doubted,))
+    assert await answer(subject, about(SHORT, selected(output=f"total\n{figure}"))) == answered
 
 
 async def test_a_query_that_does_not_show_the_answer_leads_to_the_table() -> None:

@@ -101,8 +101,7 @@ def _answered(
 ) -> QueryTableResult:
     path, *others = _read_by(tables, arguments, workspace)
     table = tables.table(path, workspace)
-    around = f"beside the table:\n{table.around[:MAX_AROUND_CHARS]}" if table.around else ""
-    note = "; ".join(filter(None, ("" if path == arguments.path else f"read {path}", around)))
+    note = "; ".join(filter(None, ("" if path == arguments.path else f"read {path}", _beside(table))))
     read = {table_name(path): table}
     for other in others:
         with suppress(ToolError):  # perhaps a column has its name, and it is not meant
@@ -121,6 +120,13 @@ def _answered(
         table=text[:MAX_SHOWN_CHARS],
         extremes="" if found.more else highest_and_lowest(columns, found.rows),
     )
+
+
+def _beside(table: Table) -> str:
+    """The text that the table is in, if it is short, or what else it says: a table that was only seen in a text may not be what it is about."""
+    if table.whole:
+        return f"the file:\n{table.whole}"
+    return f"beside the table:\n{table.around[:MAX_AROUND_CHARS]}" if table.around else ""
 
 
 def _as_in_files(columns: Sequence[str], tables: Iterable[Table]) -> Sequence[str]:

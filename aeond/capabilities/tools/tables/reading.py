@@ -36,12 +36,14 @@ _LIST_NUMBER: Final = re.compile(r"^\s*\d+[.)]\s+")
 
 @frozen
 class Table:
-    """Rows of cells, each as long as `columns`. Lines that have no columns are `plain`; `around` is what else the text says."""
+    """Rows of cells, each as long as `columns`. Lines that have no columns are `plain`; `around` is what else the text says, `whole` a short
+    text that is no table itself."""
 
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     plain: bool = False
     around: str = ""
+    whole: str = ""
 
 
 def read_table(text: str) -> Table:

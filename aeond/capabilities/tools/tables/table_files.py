@@ -4,6 +4,7 @@ import codecs
 import os
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import Final
 
@@ -17,6 +18,7 @@ from aeond.frozen import frozen
 
 MAX_TABLE_BYTES: Final = 8 << 20
 MAX_OTHERS: Final = 3
+MAX_WHOLE_CHARS: Final = 1_500  # of a text that is shown beside what was selected from its table
 _TABLES: Final = (".csv", ".tsv")
 _ENDINGS: Final = (*_TABLES, ".json")
 _WORD: Final = re.compile(r"\w+")
@@ -42,7 +44,10 @@ class TableFiles:
     def table(self, path: str, workspace: str) -> Table:
         """The table in an existing file. Raises ToolError (TABLE_TOO_LARGE, TABLE_EMPTY, NOT_TEXT)."""
         text = self._text(path, workspace)
-        return read_table(text) if _suffix(path) in _TABLES else table_within(text, _suffix(path))
+        if _suffix(path) in _TABLES:
+            return read_table(text)
+        found = table_within(text, _suffix(path))
+        return found if found.plain or len(text) > MAX_WHOLE_CHARS else replace(found, whole=text)
 
     def others(self, text: str, path: str, workspace: str) -> Sequence[str]:
         """The files besides this one whose tables have a word of the text for a name, at most MAX_OTHERS. Of several with the same name the

@@ -113,7 +113,11 @@ class ResultsReply:
             return _DOUBTFUL_FIGURE_FROM if numbers_in(reply) & figures else usual
 
         reply = await self._reply(run, situation, selected, grant, doubtful_from=doubtful_from)
-        if reply != NOT_SHOWN or len(selected) == len(kept) or any(map(_is_long, whole)):
+        if (
+            reply != NOT_SHOWN
+            or all(_is_among(step, selected) for step in whole)
+            or any(map(_is_long, whole))
+        ):
             return reply
         return await self._reply(run, situation, whole, grant, doubtful_from=lambda _reply: usual)
 
@@ -168,6 +172,11 @@ class ResultsReply:
 def _numbers(steps: Iterable[StepSnapshot]) -> frozenset[float]:
     """The numbers in the results of the steps."""
     return frozenset().union(*(numbers_in(result_of(step)) for step in steps))
+
+
+def _is_among(step: StepSnapshot, others: Sequence[StepSnapshot]) -> bool:
+    """Whether the step is one of the others, or the result of one of them has all of its own."""
+    return any(step is other or result_of(step).strip() in result_of(other) for other in others)
 
 
 def _is_long(step: StepSnapshot) -> bool:

@@ -9,7 +9,7 @@ import pytest
 
 from aeond.capabilities.tools.files.contained_files import ContainedFiles
 from aeond.capabilities.tools.files.safe_open import resolve_in_kernel
-from aeond.capabilities.tools.tables.query_table import MAX_SHOWN_ROWS, query_table_tool
+from aeond.capabilities.tools.tables.query_table import MAX_AROUND_CHARS, MAX_SHOWN_ROWS, query_table_tool
 from aeond.capabilities.tools.tables.statements import MAX_ROWS_READ
 from aeond.capabilities.tools.tables.table_files import MAX_TABLE_BYTES
 from aeond.capabilities.tools.worker_threads import WorkerThreads
@@ -198,3 +198,22 @@ async def test_other_encodings_are_read(folder: Path) -> None:
     assert (await use(folder, path="picture.csv")).reason == "NOT_TEXT"
     (folder / "huge.csv").write_bytes(b"a,b\n" * (MAX_TABLE_BYTES // 4 + 1))
     assert (await use(folder, path="huge.csv")).reason == "TABLE_TOO_LARGE"
+
+
+@pytest.mark.parametrize(
+    ("line", "note"),
+    [
+        (
+            "Flour is by the door.",
+            "the file:\nFlour is by the door.\n\n| what | grams |\n|---|---|\n| salt | 5 |\n| oats | 70 |\n",
+        ),
+        ("far " * 500, "beside the table:\n" + ("far " * 500)[:MAX_AROUND_CHARS]),
+    ],
+)
+async def test_a_text_with_a_table_is_shown_beside_what_was_selected(
+    folder: Path, line: str, note: str
+) -> None:
+    """A short text in which a table was found is shown whole with the rows, of a long one the beginning of what else it says."""
+    (folder / "list.md").write_text(f"{line}\n\n| what | grams |\n|---|---|\n| salt | 5 |\n| oats | 70 |\n")
+    found = await given(folder, path="list.md", query="SELECT SUM(grams) AS total FROM list")
+    assert (found["table"], found["note"]) == ("total\n75\n", note)

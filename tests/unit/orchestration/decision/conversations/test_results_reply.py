@@ -310,6 +310,13 @@ async def test_a_query_that_does_not_show_the_answer_leads_to_the_table() -> Non
     assert await answer(subject, about(LONG, selected(output="(empty)"))) != "44000"
 
 
+async def test_what_a_query_shows_whole_is_not_read_again() -> None:
+    """A table that the result of the query has whole is not asked again where the reply is doubtful."""
+    subject, llm = over_a_table("", "?", "?", "44000")  # the second one from what is remembered
+    await answer(subject, about(SHORT, selected(output="the file:\nrope,22\nrows: 0")))
+    assert sum(TELL in str(request.messages) for request in llm.requests) == 2
+
+
 async def test_a_table_is_not_selected_from_after_a_query_that_failed() -> None:
     """Where a query failed and the table is read then, the answer comes from it: a small model would write the same query again."""
     subject, llm = over_a_table('"SELECT SUM(euros) FROM costs"', "44000")

@@ -138,9 +138,13 @@ class Redirection:
         return changing if changing.tools else offer.to_change(CHANGES)
 
     async def _place(self, subject: Subject, run: RunSnapshot, situation: Situation, grant: Grant) -> str:
-        """Where something is to be done; "" if that is not known. The model is asked if it can be, and the subject does not say it."""
+        """Where something is to be done; "" if that is not known. The model is asked if it can be, and the subject does not say it. A request
+        with the name of a file that exists is about the file unless it is about the world: a small model says memory for a setting."""
         place = await self._sure_place(subject, run, situation, grant)
-        return place or (await place_of(self.llm, run, situation, grant) if self.can_ask(grant) else "")
+        if place or not self.can_ask(grant):
+            return place
+        asked = await place_of(self.llm, run, situation, grant)
+        return FILE if asked != WORLD and _names_known_file(run, situation) else asked
 
     async def _sure_place(
         self, subject: Subject, run: RunSnapshot, situation: Situation, grant: Grant
@@ -156,4 +160,8 @@ class Redirection:
 
 
 def _names_any_file(run: RunSnapshot, situation: Situation) -> bool:
-    return names_new_file(run, situation) or any(names_file(run, path) for path, _ in situation.files)
+    return names_new_file(run, situation) or _names_known_file(run, situation)
+
+
+def _names_known_file(run: RunSnapshot, situation: Situation) -> bool:
+    return any(names_file(run, path) for path, _ in situation.files)

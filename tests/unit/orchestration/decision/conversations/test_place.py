@@ -12,7 +12,7 @@ from aeond.domain.tools import Effect, ToolCall
 from aeond.orchestration.decision.conversations.place import place_of
 from aeond.orchestration.interfaces import RouteChoice, discard_text
 from aeond.orchestration.prompts.subject_prompts import place_view
-from tests.support.deciders import Composing, WholeTool, decider_of
+from tests.support.deciders import NOWHERE, Composing, WholeTool, decider_of
 from tests.support.strategy import LOOK, TEXT, grant, registry, run_of, says, spec
 
 KEEP = replace(spec("keep", {"note": TEXT}, ("note",), Effect.MEMORY), candidates=("note",))
@@ -35,7 +35,11 @@ WANTED = {"do": -0.1}
 
 
 async def first(
-    *decisions: object, place: Mapping[str, float], request: str = "Red.", calls: int = 10
+    *decisions: object,
+    place: Mapping[str, float],
+    request: str = "Red.",
+    calls: int = 10,
+    situation: Situation = NOWHERE,
 ) -> RouteChoice:
     rules = [
         Rule(contains="Say in one word what a request", text="do", likely=WANTED),
@@ -45,7 +49,7 @@ async def first(
     tools = registry(SHRED, PHONE, LAMP)
     for one in (KEEP, WRITE, replace(LOOK, candidates=("path",))):
         tools.register(WholeTool(one))
-    decider, _ = decider_of(tuple(rules), tools, invoker=Composing({}, values=("a",)))
+    decider, _ = decider_of(tuple(rules), tools, situation, Composing({}, values=("a",)))
     return (await decider.choose(run_of(request=request), grant(calls), discard_text)).value
 
 
@@ -66,6 +70,25 @@ async def test_a_change_is_made_where_it_belongs(
 async def test_a_change_stays_that_is_not_surely_elsewhere(place: Mapping[str, float]) -> None:
     """A call that fits the place, or for which none is more likely than the others, is made."""
     assert (await first(KEPT, WRITTEN, place=place)).tool_call == ToolCall("keep", {"note": "red"})
+
+
+@pytest.mark.parametrize(
+    ("request_", "place", "tool"),
+    [
+        ("Make a.txt red.", MEMORY, "write"),
+        ("Make a.txt red.", UNSURE, "write"),
+        ("Make b.txt red.", MEMORY, "keep"),
+        ("Send a.txt to Ida.", WORLD, ""),
+    ],
+)
+async def test_what_names_a_file_is_not_done_in_the_memory(
+    request_: str, place: Mapping[str, float], tool: str
+) -> None:
+    """A change for a request with the name of a file that exists is one of files, whatever the model says but that it is about the world."""
+    decisions = {"write": (WRITTEN,), "keep": (WRITTEN, KEPT), "": (WRITTEN, {"cannot": "I cannot send it."})}
+    situation = Situation(files=(("a.txt", "blue"),))
+    made = await first(*decisions[tool], place=place, request=request_, situation=situation)
+    assert (made.tool_call.tool if made.tool_call else "") == tool
 
 
 async def test_an_order_to_others_changes_nothing_here() -> None:

@@ -42,7 +42,7 @@ class QueryTableArguments(BaseModel):
 
 class QueryTableResult(BaseModel):
     """A table with its header; `rows` counts its rows, `extremes` names the highest and lowest numbers of its columns, `note` says what other
-    file was read, what stands beside the table in the file, or what the table holds where no row fits."""
+    file was read, the short text that the table was found in or what else a longer one says, and what the table holds where no row fits."""
 
     rows: int
     truncated: bool

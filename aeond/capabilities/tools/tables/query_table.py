@@ -12,13 +12,14 @@ from aeond.capabilities.tools.files.path_matching import file_target
 from aeond.capabilities.tools.files.previews import file_names
 from aeond.capabilities.tools.function_tool import FunctionTool, tool
 from aeond.capabilities.tools.tables.cells import highest_and_lowest
+from aeond.capabilities.tools.tables.joined_tables import EVERY_FILE, joined, names_every_file
 from aeond.capabilities.tools.tables.query_conversation import QUERY, csv_text, query_view
 from aeond.capabilities.tools.tables.reading import Table
 from aeond.capabilities.tools.tables.statements import column_names, select, table_name, without_texts
 from aeond.capabilities.tools.tables.table_files import TableFiles, is_none, tables_in
 from aeond.capabilities.tools.trust import Trusts, trust_all
 from aeond.capabilities.tools.worker_threads import Stopped, WorkerThreads
-from aeond.domain.names import nearest
+from aeond.domain.names import nearest, words_to_match
 from aeond.domain.policy import Access, Target
 from aeond.domain.tools import CompositionView, Effect, ToolContext
 from aeond.domain.values import JsonObject
@@ -30,14 +31,17 @@ MAX_AROUND_CHARS: Final = 1_500
 _MAX_PATH_CHARS: Final = 1_000
 MAX_QUERY_CHARS: Final = 1_000
 _FIRST_ROWS: Final = 5
+_QUERY: Final = (
+    f"SQL SELECT; the table {EVERY_FILE} has the rows of all files of the folder with these columns"
+)
 
 
 class QueryTableArguments(BaseModel):
-    """The file, and a SELECT statement over the table that has the file's name, and over those of other files by theirs; "" for all
-    rows."""
+    """The file, and a SELECT statement over the table that has the file's name, over those of other files by theirs, and over EVERY_FILE: the
+    rows of all csv and tsv files of the folder with the same columns. "" for all rows of the file."""
 
     path: Annotated[str, Field(min_length=1, max_length=_MAX_PATH_CHARS)]
-    query: Annotated[str, Field(max_length=MAX_QUERY_CHARS, description="SQL SELECT")] = ""
+    query: Annotated[str, Field(max_length=MAX_QUERY_CHARS, description=_QUERY)] = ""
 
 
 class QueryTableResult(BaseModel):
@@ -93,19 +97,31 @@ def query_table_tool(
 def _read_by(tables: TableFiles, arguments: QueryTableArguments, workspace: str) -> Sequence[str]:
     """The paths of the files that the call reads, the one that it names first."""
     path = tables.meant(arguments.path, workspace)
-    return (path, *tables.others(without_texts(arguments.query), path, workspace))
+    alike = _joined_by(tables, arguments, path, workspace)
+    return (*dict.fromkeys((path, *tables.others(without_texts(arguments.query), path, workspace), *alike)),)
+
+
+def _joined_by(
+    tables: TableFiles, arguments: QueryTableArguments, path: str, workspace: str
+) -> Sequence[str]:
+    """The paths of the files whose rows the query reads as one table."""
+    return tables.with_the_columns_of(path, workspace) if names_every_file(arguments.query) else ()
 
 
 def _answered(
     tables: TableFiles, arguments: QueryTableArguments, workspace: str, stopped: Stopped
 ) -> QueryTableResult:
-    path, *others = _read_by(tables, arguments, workspace)
+    path = tables.meant(arguments.path, workspace)
     table = tables.table(path, workspace)
-    note = "; ".join(filter(None, ("" if path == arguments.path else f"read {path}", _beside(table))))
     read = {table_name(path): table}
-    for other in others:
+    for other in tables.others(without_texts(arguments.query), path, workspace):
         with suppress(ToolError):  # perhaps a column has its name, and it is not meant
             read[table_name(other)] = tables.table(other, workspace)
+    alike = _joined_by(tables, arguments, path, workspace)
+    if alike:
+        read.setdefault(EVERY_FILE, _joined(tables, alike, workspace))
+    seen = ", ".join(alike) or ("" if path == arguments.path else path)
+    note = "; ".join(filter(None, (f"read {seen}" if seen else "", _beside(table))))
     found = select(read, arguments.query, stopped)
     columns = _as_in_files(found.columns, read.values())
     shown = found.rows[:MAX_SHOWN_ROWS]
@@ -120,6 +136,10 @@ def _answered(
         table=text[:MAX_SHOWN_CHARS],
         extremes="" if found.more else highest_and_lowest(columns, found.rows),
     )
+
+
+def _joined(tables: TableFiles, paths: Sequence[str], workspace: str) -> Table:
+    return joined({path: tables.table(path, workspace) for path in paths})
 
 
 def _beside(table: Table) -> str:
@@ -144,24 +164,39 @@ def _has_name(request: str, path: str) -> bool:
     return PurePosixPath(path).name.casefold() in request.casefold()
 
 
+def _has_words(request: str, path: str) -> bool:
+    """Whether the request has all words of the name of the file."""
+    return {*words_to_match(PurePosixPath(path).stem)} <= {*words_to_match(request)}
+
+
 def _view(
     tables: TableFiles, trusts: Trusts, path: str, workspace: str, request: str
 ) -> CompositionView | None:
     """The table and those of other files that the request names, for the conversation in which a small model writes the query; None for a
     file without one, and for a file that is not trusted, because its content would be read before the policy has decided
-    about the call. Where the request has the whole name of the file, it has those of the others too: a word like "controls" is a column then."""
+    about the call. Where the request has the whole name of the file, it has those of the others too: a word like "controls" is a column then.
+    Where several files have the same columns, and the request does not name one of them alone, they are shown as one table."""
+
+    def is_trusted(one: str) -> bool:
+        return trusts(file_target(tables.files, one, workspace, Access.READ).name, workspace)
+
     meant = tables.meant(path, workspace)
+    if not is_trusted(meant):
+        return None
     others = tables.others(request, meant, workspace)
     if _has_name(request, meant):
         others = [one for one in others if _has_name(request, one)]
-    named = [
-        one
-        for one in (meant, *others)
-        if trusts(file_target(tables.files, one, workspace, Access.READ).name, workspace)
+    alike = [one for one in tables.with_the_columns_of(meant, workspace) if is_trusted(one)]
+    named = [one for one in alike if _has_name(request, one)] or [
+        one for one in alike if _has_words(request, one)
     ]
     shown: dict[str, Table] = {}
-    for one in named:
+    if len(alike) > 1 and len(named) != 1:
         with suppress(ToolError):
-            if not is_none(table := tables.table(one, workspace), one):
+            shown[EVERY_FILE] = _joined(tables, alike, workspace)
+            others = [one for one in others if one not in alike]
+    for one in others if shown else (meant, *others):
+        with suppress(ToolError):
+            if is_trusted(one) and not is_none(table := tables.table(one, workspace), one):
                 shown[one] = table
-    return query_view(shown, request) if meant in shown else None
+    return query_view(shown, request) if {EVERY_FILE, meant} & {*shown} else None

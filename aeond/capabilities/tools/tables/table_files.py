@@ -1,16 +1,18 @@
 """The tables in the files of a workspace: which file is meant, what it holds, and the tables of which others a text names."""
 
 import codecs
+import csv
 import os
 import re
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import Final
 
 from aeond.capabilities.tools.files.contained_files import ContainedFiles
 from aeond.capabilities.tools.files.previews import file_names
-from aeond.capabilities.tools.tables.reading import Table, read_table, table_within
+from aeond.capabilities.tools.tables.reading import Table, delimiter_of, read_table, table_within
 from aeond.capabilities.tools.tables.statements import table_name
 from aeond.domain.names import same_form
 from aeond.errors import ToolError
@@ -18,10 +20,12 @@ from aeond.frozen import frozen
 
 MAX_TABLE_BYTES: Final = 8 << 20
 MAX_OTHERS: Final = 3
+MAX_JOINED: Final = 40  # files with the same columns
 MAX_WHOLE_CHARS: Final = 1_500  # of a text that is shown beside what was selected from its table
 _TABLES: Final = (".csv", ".tsv")
 _ENDINGS: Final = (*_TABLES, ".json")
 _WORD: Final = re.compile(r"\w+")
+_HEADER_BYTES: Final = 4 << 10
 # As spreadsheets on Windows write. Loaded here: a thread with the rights of a user may not be able to read Python.
 _WINDOWS: Final = codecs.lookup("cp1252")
 
@@ -62,12 +66,34 @@ class TableFiles:
                 found.setdefault(title, name)
         return tuple(found.values())[:MAX_OTHERS]
 
+    def with_the_columns_of(self, path: str, workspace: str) -> Sequence[str]:
+        """The csv and tsv files of the folder of this one that have its header, itself among them; at most MAX_JOINED."""
+        header, folder = self._header(path, workspace), PurePosixPath(path).parent
+        siblings = [
+            name
+            for name in self._names(workspace)
+            if _suffix(name) in _TABLES and PurePosixPath(name).parent == folder
+        ]
+        return [name for name in siblings if header and self._header(name, workspace) == header][:MAX_JOINED]
+
     def _names(self, workspace: str) -> Sequence[str]:
         return file_names(self.files, workspace, lambda: False)
 
-    def _text(self, path: str, workspace: str) -> str:
+    def _header(self, path: str, workspace: str) -> Sequence[str]:
+        """The cells of the first line of a file; none where it is no table."""
+        with suppress(ToolError):
+            first = _decoded(self._bytes(path, workspace, _HEADER_BYTES).partition(b"\n")[0]).lstrip("\ufeff")
+            if delimiter := delimiter_of([first]):
+                cells = next(csv.reader([first], delimiter=delimiter))
+                return [" ".join(cell.split()).casefold() for cell in cells]
+        return ()
+
+    def _bytes(self, path: str, workspace: str, most: int) -> bytes:
         with self.files.open_file(path, workspace) as opened, os.fdopen(os.dup(opened), "rb") as file:
-            content = file.read(MAX_TABLE_BYTES + 1)
+            return file.read(most)
+
+    def _text(self, path: str, workspace: str) -> str:
+        content = self._bytes(path, workspace, MAX_TABLE_BYTES + 1)
         if len(content) > MAX_TABLE_BYTES:
             raise ToolError(
                 f"{path!r:.200} has more than {MAX_TABLE_BYTES >> 20} MiB",
@@ -76,10 +102,7 @@ class TableFiles:
             )
         if b"\0" in content:
             raise ToolError(f"{path!r:.200} is not text", reason="NOT_TEXT", field="path")
-        try:
-            return content.decode()
-        except UnicodeDecodeError:
-            return _WINDOWS.decode(content, "replace")[0]
+        return _decoded(content)
 
 
 def tables_in(names: Iterable[str]) -> list[str]:
@@ -90,6 +113,13 @@ def tables_in(names: Iterable[str]) -> list[str]:
 def is_none(table: Table, path: str) -> bool:
     """Whether the table is that of a file which is no table, and holds none."""
     return table.plain and _suffix(path) not in _TABLES
+
+
+def _decoded(content: bytes) -> str:
+    try:
+        return content.decode()
+    except UnicodeDecodeError:
+        return _WINDOWS.decode(content, "replace")[0]
 
 
 def _suffix(path: str) -> str:

@@ -55,8 +55,8 @@ def select_pattern(table: Table, path: str, request: str) -> str:
     name = escaped(table_name(path))
     names = "|".join(escaped(column.name) for column in columns)
     numbers = [escaped(column.name) for column in columns if column.is_number]
-    token = f"({names}|{NUMBER}|{_FUNCTIONS}[(](DISTINCT )?|[()*,/+-]|AS {_ALIAS}|ASC|DESC)"
-    rest = f"( ?{token})*"
+    token = f"({names}|{NUMBER}|{_FUNCTIONS}[(](DISTINCT )?|[()*,/+-]|AS {_ALIAS},|ASC|DESC)"
+    rest, last = f"( ?{token})*", f"( AS {_ALIAS})?"
     dated = [one for column in columns if _is_dated(column) for one in _said(column, request)]
     named = [one for column in columns if not _is_dated(column) for one in _said(column, request)]
     said = [*dated, *named]
@@ -68,10 +68,10 @@ def select_pattern(table: Table, path: str, request: str) -> str:
     where = f"( WHERE {one_of(said)}{more})?" if said else ""
     where_any = f"( WHERE {one_of(alone)}{more})?" if alone else ""
     order = f"( ORDER BY ({token}|{_ALIAS}){rest})?( LIMIT [0-9]+)?"
-    computed = f"{_SUMS}[(](DISTINCT )?{token}{rest} FROM {name}{where}{order}"
+    computed = f"{_SUMS}[(](DISTINCT )?{token}{rest}{last} FROM {name}{where}{order}"
     group = f"( GROUP BY ({names}|{_ALIAS})(, ({names}))?)?"
     # Rows of groups without the name of the group say little.
-    listed = f"(DISTINCT |[(])?({names}|[*]|{_PARTS}[(](DISTINCT )?{token}){rest} FROM {name}{where_any}{group}{order}"
+    listed = f"(DISTINCT |[(])?({names}|[*]|{_PARTS}[(](DISTINCT )?{token}){rest}{last} FROM {name}{where_any}{group}{order}"
     pattern = f"^SELECT ({computed}|{listed})$"
     return pattern if len(pattern) <= MAX_PATTERN_CHARS else ANY_SELECT
 

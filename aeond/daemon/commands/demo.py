@@ -1,7 +1,8 @@
 """`aeond demo`: starts a private daemon with the real model, sends requests with the real client, and stops it.
 
 The user's own daemon is not affected: state, socket and sample folder are temporary. Only the model is stored
-in the usual folder, so that it is downloaded once.
+in the usual folder, so that it is downloaded once, and prompts that the engine has read are shared with the user's
+own daemon: on a slow processor, reading them takes minutes.
 """
 
 import json
@@ -18,7 +19,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-from aeond.daemon.config.paths import user_models_dir
+from aeond.capabilities.llm.llama.prefix_cache import share_read_prompts
+from aeond.daemon.config.paths import default_config_file, paths_of, user_models_dir
+from aeond.daemon.config.schema import Config
 from aeond.daemon.exits import Exit
 
 REQUESTS: Final = (
@@ -58,6 +61,8 @@ def _show_in(folder: Path, requests: Sequence[str], model: str, engine: str) -> 
     home = folder / "daemon"
     home.mkdir()
     (home / "aeond.toml").write_text(_config(home, model, engine), encoding="utf-8")
+    own, usual = home / "state" / "prompts", paths_of(Config(), default_config_file()).prompts_dir
+    share_read_prompts(usual, own)
     _say("starting a private daemon")
     with _news(home / "notify.sock") as news, _daemon(home) as daemon:
         problem = _wait_for_model(news, daemon)
@@ -69,6 +74,7 @@ def _show_in(folder: Path, requests: Sequence[str], model: str, engine: str) -> 
         _say("stopping the daemon")
         daemon.send_signal(signal.SIGTERM)
         codes.append(daemon.wait(STOP_SECONDS))
+    share_read_prompts(own, usual)
     _say("done" if not any(codes) else f"some requests failed: exit codes {codes}")
     return Exit.OK if not any(codes) else Exit.PROBLEM
 

@@ -110,7 +110,7 @@ class ModelSection(Section):
         True,
         description="Whether the common beginnings of prompts are read as soon as the model is ready"
         " and idle, and stored below the state folder for the next start (some tens of"
-        " megabytes each, at most 30; llama_cpp only).",
+        " megabytes each, at most 40; llama_cpp only).",
     )
     adapters: tuple[AdapterSection, ...] = Field(
         (),

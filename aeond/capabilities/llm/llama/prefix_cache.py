@@ -4,6 +4,8 @@ import contextlib
 import hashlib
 import json
 import logging
+import os
+import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
@@ -12,7 +14,7 @@ from aeond.domain.values import JsonObject
 from aeond.errors import LLMError, LLMGoneError, OverloadedError
 
 KEPT_FILES = 40  # 10 to 90 megabytes each with the default model; there are up to 22 kinds of prompts, some with a longer one
-TOKENS = ".tokens"
+READ, TOKENS = ".kv", ".tokens"
 
 logger = logging.getLogger(__name__)
 
@@ -38,7 +40,7 @@ class PrefixCache:
     def kept(self) -> list[Sequence[int]]:
         """The tokens of every prompt on file that this reader has read, the last used last."""
         found: list[Sequence[int]] = []
-        for path in sorted(self._folder.glob("*.kv"), key=_last_used):
+        for path in sorted(self._folder.glob(f"*{READ}"), key=_last_used):
             with contextlib.suppress(OSError, ValueError):  # none of an older version, or emptied meanwhile
                 tokens = json.loads(path.with_suffix(TOKENS).read_text("utf-8"))
                 if self._name(tokens) == path.name:
@@ -88,15 +90,38 @@ class PrefixCache:
 
     def _name(self, tokens: Sequence[int]) -> str:
         content = f"{self._reader}\n{','.join(map(str, tokens))}"
-        return f"{hashlib.sha256(content.encode()).hexdigest()}.kv"
+        return f"{hashlib.sha256(content.encode()).hexdigest()}{READ}"
 
     def _prune(self, newest: Path) -> None:
         """Keeps the newest file and those that were used last; nothing unfinished stays."""
-        others = sorted((path for path in self._folder.glob("*.kv") if path != newest), key=_last_used)
+        others = sorted((path for path in self._folder.glob(f"*{READ}") if path != newest), key=_last_used)
         kept = {newest.stem, *(path.stem for path in others[1 - KEPT_FILES :])}
         for path in self._folder.iterdir():
-            if path.suffix == ".part" or (path.suffix in (".kv", TOKENS) and path.stem not in kept):
+            if path.suffix == ".part" or (path.suffix in (READ, TOKENS) and path.stem not in kept):
                 path.unlink(missing_ok=True)
+
+
+def share_read_prompts(folder: Path, other: Path) -> None:
+    """Puts all prompts of a daemon's folder into that of another one, unless this belongs to another user. Blocking. What cannot be shared is
+    read again."""
+    with contextlib.suppress(OSError):
+        other.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if other.stat().st_uid != os.geteuid():
+            return
+        for ending in (READ, TOKENS):  # a prompt is known once its tokens are there
+            for path in folder.glob(f"*{ending}"):
+                if not (shared := other / path.name).exists():
+                    _link_or_copy(path, shared)
+
+
+def _link_or_copy(path: Path, new: Path) -> None:
+    """The files of read prompts are replaced, and never changed."""
+    try:
+        new.hardlink_to(path)
+    except OSError:  # on another file system
+        unfinished = new.with_suffix(".part")
+        shutil.copy2(path, unfinished)
+        unfinished.replace(new)
 
 
 def _last_used(path: Path) -> int:

@@ -1,10 +1,12 @@
 """Read prompts as files: found again, replaced when they are damaged, and never many."""
 
+import errno
+import os
 from pathlib import Path
 
 import pytest
 
-from aeond.capabilities.llm.llama.prefix_cache import KEPT_FILES, PrefixCache
+from aeond.capabilities.llm.llama.prefix_cache import KEPT_FILES, PrefixCache, share_read_prompts
 from aeond.domain.llm import Priority
 from tests.support.doubles import ManualClock
 from tests.support.engine import ask, running_engine
@@ -59,6 +61,43 @@ async def test_few_files_are_kept(tmp_path: Path, engine: SlowEngine) -> None:
     assert files.kept()[-1] == engine.slots[0]
     assert len(files.kept()) == KEPT_FILES
     assert await files.restore(engine, 1, engine.slots[0])
+
+
+@pytest.mark.parametrize("one_file_system", [True, False])
+async def test_read_prompts_are_shared_with_another_daemon(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, engine: SlowEngine, one_file_system: bool
+) -> None:
+    """What one daemon has read another one of the user restores, also from another file system, and keeps after the first one is gone."""
+    if not one_file_system:
+        monkeypatch.setattr(Path, "hardlink_to", _across)
+    files = PrefixCache(tmp_path, "model 1")
+    await files.save(engine, 0, TOKENS)
+    other = tmp_path / "own" / "prompts"
+    for _ in range(2):  # the second time, everything is there
+        share_read_prompts(tmp_path, other)
+    for path in tmp_path.glob("*.*"):
+        path.unlink()
+    shared = PrefixCache(other, "model 1")
+    another = SlowEngine(other, ManualClock(), 1000)
+    another.slots = {1: []}
+    assert shared.kept() == [TOKENS]
+    assert await shared.restore(another, 1, TOKENS)
+
+
+async def test_another_users_folder_gets_no_prompts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, engine: SlowEngine
+) -> None:
+    """Prompts go into no folder of another user, and a folder that cannot be made is no error."""
+    await PrefixCache(tmp_path, "model 1").save(engine, 0, TOKENS)
+    (tmp_path / "file").touch()
+    share_read_prompts(tmp_path, tmp_path / "file" / "prompts")
+    monkeypatch.setattr(os, "geteuid", lambda: os.getuid() + 1)
+    share_read_prompts(tmp_path, tmp_path / "others")
+    assert [*(tmp_path / "others").iterdir()] == []
+
+
+def _across(_new: Path, _path: Path) -> None:
+    raise OSError(errno.EXDEV, "another file system")
 
 
 async def test_a_disk_that_takes_nothing_fails_no_request(tmp_path: Path, engine: SlowEngine) -> None:

@@ -87,10 +87,13 @@ class JsonRows:
         return [text or None for text in texts] if kinds == {str} else cells
 
     def plain(self, statement: str) -> str:
-        """'true' and 'false' mean the same as without quotes where there are columns of these, and no other column has such a text."""
+        """'true' and 'false' are 1 and 0 where there are columns of these, and no other column has such a text. Numbers, because without quotes they
+        could be the name of a column."""
         others = {text.casefold() for kinds, column in self._columns if bool not in kinds for text in column}
         is_clear = {bool} in self.kinds.values() and others.isdisjoint(_TRUTH)
-        return _QUOTED_TRUTH.sub(r"\1", statement) if is_clear else statement
+        if not is_clear:
+            return statement
+        return _QUOTED_TRUTH.sub(lambda found: "01"[found[1].casefold() == _TRUTH[0]], statement)
 
     @property
     def _columns(self) -> Iterator[tuple[AbstractSet[type], Sequence[str]]]:

@@ -143,6 +143,11 @@ def test_a_change_leaves_all_else_as_it_is(statement: str, old: str, new: str) -
             "UPDATE orders SET v = '13' WHERE n = 1",
             '[{"v": "13", "n": 1}, {"v": 7, "n": 2}]',
         ),
+        (
+            '[{"TRUE": null, "paid": false}]',
+            "UPDATE orders SET paid = 'true'",
+            '[{"TRUE": null, "paid": true}]',
+        ),
         ('[{"no": "7"}]', "INSERT INTO orders VALUES ('+4912.10')", '[{"no": "7"}, {"no": "+4912.10"}]'),
     ],
 )

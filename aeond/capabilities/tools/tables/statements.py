@@ -78,10 +78,11 @@ def select(tables: Mapping[str, Table], statement: str, stopped: Callable[[], bo
 
 
 def rows_after(
-    table: Table, name: str, statement: str, cells: Sequence[Sequence[Cell]]
+    table: Table, name: str, statement: str, cells: Sequence[Sequence[Cell]], *, emptied: bool = False
 ) -> dict[int, tuple[Cell, ...]]:
-    """The rows after an UPDATE, INSERT or DELETE over these cells of the table's columns, by their numbers from 1, new ones behind the others. Raises
-    ToolError (STATEMENT_INVALID) where SQLite refuses the statement, or it is none of these three."""
+    """The rows after an UPDATE, INSERT or DELETE over these cells of the table's columns, by their numbers from 1, new ones behind the others; if it is
+    `emptied`, the cells say what the columns hold, and there are no rows. Raises ToolError (STATEMENT_INVALID) where SQLite refuses the statement, or it is
+    none of these three."""
     columns = column_names(table.columns)
     statement = _with_plain_names(statement, table.columns)
     number = next((one for one in _ROW_NAMES if one not in map(str.casefold, columns)), _ROW_NAMES[-1])
@@ -92,6 +93,8 @@ def rows_after(
 
     with closing(apsw.Connection(":memory:")) as database:
         _fill(database, name, columns, cells)
+        if emptied:
+            database.execute(f"DELETE FROM {_quoted(name)}")  # noqa: S608  # quoted
         _confine(database, allows)
         try:
             _execute_one(database, statement)

@@ -37,15 +37,16 @@ def row_file(text: str, path: str) -> RowFile | None:
 
 def change_rows(content: bytes, statements: Sequence[str], path: str) -> Edit:
     """The content after the statements, in turn: each an UPDATE, INSERT or DELETE over the table that has the file's name. Numbers are
-    written as the others of their column.
+    written as the others of their column, also where a statement before has removed all of these.
 
     Raises ToolError: NO_TABLE for a file without rows that `row_file` knows, STATEMENT_INVALID where SQLite refuses a statement,
     NOTHING_CHANGED where no row fits one, NOT_TEXT for bytes of an unknown encoding, or a character that the file's has not.
     """
     text, codec = _decoded(content, path)
     notes: list[str] = []
+    emptied: RowFile | None = None
     for statement in statements:
-        text, note = _changed(text, statement, path)
+        text, note, emptied = _changed(text, statement, path, emptied)
         notes.append(note)
     try:
         return Edit(codec.encode(text)[0], "\n".join(notes))
@@ -66,8 +67,12 @@ def _decoded(content: bytes, path: str) -> tuple[str, codecs.CodecInfo]:
     raise ToolError(f"{path!r:.200} is not a text file", reason="NOT_TEXT", field="path")
 
 
-def _changed(text: str, statement: str, path: str) -> tuple[str, str]:
-    file = row_file(text, path)
+def _changed(
+    text: str, statement: str, path: str, emptied: RowFile | None
+) -> tuple[str, str, RowFile | None]:
+    """The text after the statement, the report, and the file as it last had rows if now it has none: what is left of a table without rows may not
+    show that it is one."""
+    file = emptied or row_file(text, path)
     if file is None:
         raise ToolError(
             f"{path!r:.200} has no rows that statements can change; give the lines to replace, remove or add",
@@ -76,20 +81,18 @@ def _changed(text: str, statement: str, path: str) -> tuple[str, str]:
         )
     columns = _columns_of(file)
     read = [column.cells for column in columns]
-    after = rows_after(file.table, table_name(path), file.plain(statement), read)
+    after = rows_after(file.table, table_name(path), file.plain(statement), read, emptied=emptied is not None)
     before = [*zip(*read, strict=True)]
-    rows: list[str | None] = []
+    rows: list[str | None] = [None] * len(file.rows)
     notes: dict[str, list[str]] = {"before": [], "now": [], "added": [], "removed": []}
-    for number, row in enumerate(file.rows):
+    for number, row in enumerate(() if emptied else file.rows):
         cells = after.pop(number + 1, None)
         if cells is None:
             notes["removed"].append(row)
-            rows.append(None)
         elif cells == before[number]:
-            rows.append(row)
+            rows[number] = row
         else:
-            changed = file.changed(number, cells, columns)
-            rows.append(changed)
+            rows[number] = changed = file.changed(number, cells, columns)
             notes["before"].append(row)
             notes["now"].append(changed)
     notes["added"] = [file.new(cells, columns) for cells in after.values()]
@@ -101,7 +104,8 @@ def _changed(text: str, statement: str, path: str) -> tuple[str, str]:
             reason="NOTHING_CHANGED",
             field="changes",
         )
-    return mark + now, "\n".join(f"{what}: {_few(lines)}" for what, lines in notes.items() if lines)
+    report = "\n".join(f"{what}: {_few(lines)}" for what, lines in notes.items() if lines)
+    return mark + now, report, None if notes["added"] or any(rows) else file
 
 
 def _columns_of(file: RowFile) -> Sequence[ColumnForm]:

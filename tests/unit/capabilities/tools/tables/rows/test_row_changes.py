@@ -40,6 +40,32 @@ def test_statements_follow_each_other() -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "path", "new", "expected"),
+    [
+        ("a;price\nx;1,20\ny;3,50\n", "t.csv", "('z', '4.7')", "a;price\nz;4,70\n"),
+        ("a,2025\nx,1\ny,2\n", "t.csv", "('z', 3)", "a,2025\nz,3\n"),
+        ('\ufeff[\n  {"n": 1}\n]\n', "t.json", "(5), (6)", '\ufeff[\n  {"n": 5},\n  {"n": 6}\n]\n'),
+        (
+            '{"of": "May", "t": [{"n": true}, {"n": false}]}',
+            "t.json",
+            "(1)",
+            '{"of": "May", "t": [{"n": true}]}',
+        ),
+    ],
+)
+def test_all_rows_are_replaced(text: str, path: str, new: str, expected: str) -> None:
+    """Rows that follow the removal of all rows are written in the form of these, and the report has both; what removes rows once more changes nothing."""
+    statements = ["DELETE FROM t", f"INSERT INTO t VALUES {new}"]
+    edit = change_rows(text.encode(), statements, path)
+    assert edit.content.decode() == expected
+    assert edit.change.startswith("removed: ")
+    assert "\nadded: " in edit.change
+    with pytest.raises(ToolError) as refused:
+        changed(text, "DELETE FROM t", "DELETE FROM t", path=path)
+    assert refused.value.reason == "NOTHING_CHANGED"
+
+
+@pytest.mark.parametrize(
     ("text", "statement", "expected"),
     [
         ("a;price\nx;1,20\ny;3,50\n", "UPDATE t SET price = 4.7 WHERE a = 'x'", "a;price\nx;4,70\ny;3,50\n"),

@@ -6,7 +6,6 @@ format of a file: a list goes on with its markers, a table with its columns, and
 
 import codecs
 import configparser
-import difflib
 import json
 import re
 import tomllib
@@ -21,26 +20,25 @@ from aeond.capabilities.tools.editing.list_items import (
     listed,
     without_copied_marker,
 )
+from aeond.capabilities.tools.editing.places import (
+    line_bounds,
+    lines_around,
+    only_place,
+    shown,
+    whole_line,
+)
 from aeond.capabilities.tools.editing.sections import end_of_section, opens_section, sets_apart
-from aeond.capabilities.tools.files.differences import MAX_COMPARED_LINES, Edit
+from aeond.capabilities.tools.files.differences import Edit
 from aeond.capabilities.tools.files.table_rows import as_rows, odd_row
 from aeond.domain.names import folded
 from aeond.errors import ToolError
 from aeond.frozen import frozen
 
-MAX_SHOWN_LINES: Final = 3
-MAX_LINE_CHARS: Final = 200
-MAX_NAMED: Final = 5
-_ALIKE: Final = 0.5
 _WINDOWS: Final = codecs.lookup("cp1252")  # found here, because a sandbox may not show the codec's file later
 
 # Formats in which a backslash has no meaning: prose and tables.
 _PROSE: Final = frozenset({"", ".txt", ".md", ".csv", ".tsv", ".log", ".org", ".rst"})
 _ESCAPED_BREAKS: Final = re.compile(r"(?:[^\\]|(?<![:\\])\\n)*")
-_MARKER: Final = re.compile(r"\s*(?:[-*+\u2022]|\d+[.)])?\s*(?:\[[ xX]?\])?\s*")
-_MAX_MARKER_CHARS: Final = 80
-_MARK: Final = re.compile(r"\0(\d+)\n")  # the place of an addition: a text has no such sign
-_PUNCTUATION: Final = " \t.,;:"
 
 
 def _read_ini(text: str) -> None:
@@ -123,40 +121,41 @@ def _changed(text: str, changes: Sequence[Replacement | Addition], path: str) ->
     replaced = {change.old for change in changes if isinstance(change, Replacement) and change.new}
     below = {at: one for at, one in enumerate(changes) if isinstance(one, Addition) and one.below.strip()}
     notes: dict[int, str] = {}
-    text = _marked(text, below, path)
+    places = _places_of(text, below, path)
     for at, change in enumerate(changes):
         if at in below or (isinstance(change, Replacement) and not change.new and change.old in replaced):
             continue  # to replace a line is to remove it
-        changed, note = (
-            _added(text, "", change.text, path)
-            if isinstance(change, Addition)
-            else _replaced(text, change.old, change.new, path)
-        )
+        if isinstance(change, Addition):
+            changed, note = _added(text, len(text), change.text, path)
+        else:
+            changed, note, (start, end) = _replaced(text, change.old, change.new, path)
+            longer = len(changed) - len(text)
+            places = {one: _moved(place, start, end, longer) for one, place in places.items()}
         if changed != text or (at == len(changes) - 1 and not notes and not below):
             notes[at] = note
         text = changed
-    while (mark := _MARK.search(text)) is not None:
-        at = int(mark[1])
-        text, notes[at] = _added(text[: mark.start()], text[mark.end() :], below[at].text, path)
+    length = len(text)
+    for at, place in places.items():
+        text, notes[at] = _added(text, place + len(text) - length, below[at].text, path)
     return text, [notes[at] for at in sorted(notes)]
 
 
-def _marked(text: str, additions: Mapping[int, Addition], path: str) -> str:
-    """The text with a line for each of these additions, which holds its number, below the line that it names. Raises ToolError as `_only_place`
-    does."""
+def _moved(place: int, start: int, end: int, longer: int) -> int:
+    """Where a place is after a replacement from start to end: behind the new text if it was within the old one."""
+    return place if place <= start else max(place, end) + longer
+
+
+def _places_of(text: str, additions: Mapping[int, Addition], path: str) -> Mapping[int, int]:
+    """Where each of these additions stands, in the order of the text: below the line that it names. Raises ToolError as `only_place` does."""
     places = []
     opened: set[int] = set()  # what is added below a new section belongs to it
     for at, addition in additions.items():
-        start, end = _only_place(text, addition.below.strip("\r\n"), path)
-        place = _line_bounds(text, start, end)[1]
+        start, end = only_place(text, addition.below.strip("\r\n"), path)
+        place = line_bounds(text, start, end)[1]
         if opens_section(addition.text, path):
             opened.add(place)
         places.append((end_of_section(text, place) if place in opened else place, place in opened, at))
-    for place, _, at in sorted(places, reverse=True):
-        above = text[:place]
-        line_break = "" if not above or above.endswith("\n") else _line_break(text)
-        text = f"{above}{line_break}\0{at}\n{text[place:]}"
-    return text
+    return {at: place for place, _, at in sorted(places)}
 
 
 def _without_copies(text: str, changes: Sequence[Replacement | Addition]) -> Sequence[Replacement | Addition]:
@@ -186,28 +185,31 @@ def _breaks(before: str, after: str, path: str) -> bool:
     return reader is not None and not _problem(reader, before) and bool(_problem(reader, after))
 
 
-def _replaced(text: str, old: str, new: str, path: str) -> tuple[str, str]:
+def _replaced(text: str, old: str, new: str, path: str) -> tuple[str, str, tuple[int, int]]:
+    """The text after it, what it has done, and the place that it took."""
     old, new = with_line_breaks(old, path), _broken_like(text, with_line_breaks(new, path))
     if new and not new.endswith("\n"):
         old = old.rstrip("\r\n")  # the line keeps its end
     if not old.strip():
         raise ToolError("the text to replace is empty", reason="TEXT_NOT_FOUND", field="changes")
-    start, end = _only_place(text, old, path)
+    start, end = only_place(text, old, path)
     if new == "":
-        start, end = _whole_line(text, start, end)
-        return text[:start] + text[end:], f"removed: {_shown(text[start:end])}"
+        start, end = whole_line(text, start, end)
+        return text[:start] + text[end:], f"removed: {shown(text[start:end])}", (start, end)
     start, new = _as_item(text, start, new, prose=is_prose(path))
     changed = text[:start] + new + text[end:]
-    before, now = _lines_around(text, start, end), _lines_around(changed, start, start + len(new))
-    return changed, f"before: {_shown(before)}\nnow: {_shown(now)}"
+    before, now = lines_around(text, start, end), lines_around(changed, start, start + len(new))
+    return changed, f"before: {shown(before)}\nnow: {shown(now)}", (start, end)
 
 
-def _added(above: str, rest: str, addition: str, path: str) -> tuple[str, str]:
-    """The text with the lines between these two parts of it, and what was added."""
-    text = _MARK.sub("", above + rest)
+def _added(text: str, place: int, addition: str, path: str) -> tuple[str, str]:
+    """The text with these lines at the place, or behind the line that it is within or ends, and what was added."""
+    if text[place - 1 : place] != "\n":
+        place = line_bounds(text, place, place)[1]
+    above, rest = text[:place], text[place:]
     lines = with_line_breaks(addition, path)
     if is_prose(path):
-        lines = listed(text, _MARK.sub("", above), lines)
+        lines = listed(text, above, lines)
     added = _broken_like(text, as_rows(text, lines, path))
     line_break = _line_break(text)
     before = "" if not above or above.endswith("\n") else line_break
@@ -215,13 +217,13 @@ def _added(above: str, rest: str, addition: str, path: str) -> tuple[str, str]:
     if touches and opens_section(added, path) and sets_apart(text):
         before += line_break
     after = "" if added.endswith("\n") else line_break
-    return above + before + added + after + rest, f"added: {_shown(added)}"
+    return above + before + added + after + rest, f"added: {shown(added)}"
 
 
 def _as_item(text: str, start: int, new: str, *, prose: bool) -> tuple[int, str]:
     """Where to begin, and the text without bullet or number, if it is a whole list item for the text of one; with another number than
     the item's, as of a date, the item with it."""
-    first, last = _line_bounds(text, start, start)
+    first, last = line_bounds(text, start, start)
     own, item = LIST_ITEM.match(text[first:last]), LIST_ITEM.match(new)
     if own is None and prose:
         return start, without_copied_marker(text, new)
@@ -282,96 +284,3 @@ def _line_break(text: str) -> str:
 
 def _broken_like(text: str, new: str) -> str:
     return new.replace("\r\n", "\n").replace("\n", _line_break(text))
-
-
-def _only_place(text: str, old: str, path: str) -> tuple[int, int]:
-    found = _places(text, re.escape(old), 0)
-    if not any(_is_word(text, *place) for place in found):
-        pattern = r"\s+".join(map(re.escape, old.split()))
-        others = _places(text, pattern, re.IGNORECASE)
-        words = [place for place in others if _is_word(text, *place)]
-        # A part of another word is not meant by a single one, in scripts that set words apart.
-        one_word = old.isalnum() and (old.isdigit() or old.lower() != old.upper())
-        found = words or ([] if one_word else found or others)
-    if not found:
-        raise _not_found(_MARK.sub("", text), old, path)
-    for narrower in (_is_word, _is_line):
-        if len(found) > 1:
-            found = [place for place in found if narrower(text, *place)] or found
-    if len(found) > 1:
-        raise _ambiguous(text, old, found)
-    return found[0]
-
-
-def _places(text: str, pattern: str, flags: int) -> list[tuple[int, int]]:
-    return [match.span() for match in re.finditer(pattern, text, flags)]
-
-
-def _is_word(text: str, start: int, end: int) -> bool:
-    before, after = text[max(start - 1, 0) : start], text[end : end + 1]
-    return not (before.isalnum() and text[start].isalnum()) and not (
-        after.isalnum() and text[end - 1].isalnum()
-    )
-
-
-def _is_line(text: str, start: int, end: int) -> bool:
-    first, last = _line_bounds(text, start, end)
-    left, right = text[first:start], text[end:last]
-    marked = len(left) <= _MAX_MARKER_CHARS and _MARKER.fullmatch(left) is not None
-    return marked and not right.strip(_PUNCTUATION + "\r\n")
-
-
-def _line_bounds(text: str, start: int, end: int) -> tuple[int, int]:
-    """From the start of the first line to the end of the last one, with its line break."""
-    first = text.rfind("\n", 0, start) + 1
-    if end > start and text[end - 1] == "\n":
-        return first, end
-    last = text.find("\n", end)
-    return first, len(text) if last < 0 else last + 1
-
-
-def _whole_line(text: str, start: int, end: int) -> tuple[int, int]:
-    return _line_bounds(text, start, end) if _is_line(text, start, end) else (start, end)
-
-
-def _lines_around(text: str, start: int, end: int) -> str:
-    first, last = _line_bounds(text, start, end)
-    return text[first:last]
-
-
-def _shown(lines: str) -> str:
-    shown = [line.strip()[:MAX_LINE_CHARS] for line in lines.strip("\r\n").splitlines()]
-    more = [f"and {len(shown) - MAX_SHOWN_LINES} more lines"] if len(shown) > MAX_SHOWN_LINES else []
-    plain = "\n".join([*shown[:MAX_SHOWN_LINES], *more])
-    return plain.encode("utf-8", "replace").decode()
-
-
-def _not_found(text: str, old: str, path: str) -> ToolError:
-    lines = list(dict.fromkeys(filter(None, map(str.strip, text.splitlines()))))[:MAX_COMPARED_LINES]
-    by_form = {folded(line): line for line in lines}
-    close = difflib.get_close_matches(folded(old.strip()), list(by_form), MAX_NAMED, _ALIKE)
-    sharing = sorted(lines, key=lambda line: -_shared_words(old, line))
-    near = [by_form[form] for form in close] or [line for line in sharing if _shared_words(old, line)]
-    return _failure(
-        f"{path!r:.200} does not contain {old!r:.100}", "TEXT_NOT_FOUND", near or lines, "; it has: "
-    )
-
-
-def _shared_words(old: str, line: str) -> int:
-    return len(set(folded(old).split()) & set(folded(line).split()))
-
-
-def _ambiguous(text: str, old: str, found: Sequence[tuple[int, int]]) -> ToolError:
-    lines = [_shown(_lines_around(text, *place)) for place in found]
-    return _failure(
-        f"{old!r:.100} is in {len(found)} places: give more of the line",
-        "TEXT_AMBIGUOUS",
-        lines,
-        "; they are: ",
-    )
-
-
-def _failure(problem: str, reason: str, lines: Sequence[str], linking: str) -> ToolError:
-    few = tuple(dict.fromkeys(_shown(line) for line in lines))[:MAX_NAMED]
-    listed = linking + " | ".join(few) if few else ""
-    return ToolError(problem + listed, reason=reason, field="changes", candidates=few)

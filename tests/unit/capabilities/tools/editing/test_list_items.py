@@ -88,6 +88,7 @@ def test_numbers_go_on_through_several_additions() -> None:
             "coffee: 2\nnuts\nmore tea\n",
         ),
         ("a\nb", (Addition("x", "b"), Addition("y"), Replacement("y", "z")), "a\nb\nx\nz\n"),
+        ("a\nb\nc\n", (Addition("x", "a"), Replacement("a\nb", "z")), "z\nx\nc\n"),
     ],
 )
 def test_lines_below_others_are_not_taken_for_what_was_there(

@@ -169,13 +169,6 @@ def test_a_list_goes_on_with_its_markers(content: str, addition: str, expected: 
     assert added(content.encode(), addition, "a.md") == expected.encode()
 
 
-def test_a_part_of_another_word_is_not_changed() -> None:
-    """A single word is not found inside another one."""
-    with pytest.raises(ToolError) as raised:
-        replaced(b"- steak\n", "tea", "")
-    assert raised.value.reason == "TEXT_NOT_FOUND"
-
-
 def test_a_file_keeps_its_encoding() -> None:
     """A file that is not UTF-8 gets new text in its own encoding, and none that this lacks; one with both stays as it is."""
     assert added(

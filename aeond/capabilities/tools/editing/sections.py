@@ -14,6 +14,21 @@ def opens_section(text: str, path: str) -> bool:
     return PurePosixPath(path).suffix.lower() in _SECTIONED and any(map(_is_header, text.splitlines()))
 
 
+def split_at_section(old: str, new: str) -> tuple[str, str]:
+    """The new lines in place of the old ones, and those from the header of a further section on. A header that takes the place of another one, or
+    stands above it, opens none."""
+    lines = new.splitlines(keepends=True)
+    last_header = next((line.strip() for line in reversed(old.splitlines()) if _is_header(line)), None)
+    stays = [number for number, line in enumerate(lines) if line.strip() == last_header]
+    if last_header is not None and not stays:
+        return new, ""
+    first = stays[-1] + 1 if stays else 0
+    further = next((number for number in range(first, len(lines)) if _is_header(lines[number])), len(lines))
+    if further < len(lines):
+        further = max(_above_comments(lines, further), first)
+    return "".join(lines[:further]), "".join(lines[further:])
+
+
 def end_of_section(text: str, place: int) -> int:
     """The offset behind the last line of the section in which a line begins at this offset, without the empty lines and comments that lead to
     the next header."""

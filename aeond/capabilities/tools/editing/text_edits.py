@@ -27,7 +27,12 @@ from aeond.capabilities.tools.editing.places import (
     shown,
     whole_line,
 )
-from aeond.capabilities.tools.editing.sections import end_of_section, opens_section, sets_apart
+from aeond.capabilities.tools.editing.sections import (
+    end_of_section,
+    opens_section,
+    sets_apart,
+    split_at_section,
+)
 from aeond.capabilities.tools.files.differences import Edit
 from aeond.capabilities.tools.files.table_rows import as_rows, odd_row
 from aeond.domain.names import folded
@@ -77,7 +82,7 @@ def is_prose(path: str) -> bool:
 class Replacement:
     """`new` in the place of `old`; an empty `new` removes it, with its line if nothing else is left.
 
-    Where `old` begins a list item and `new` is a whole one, it takes the place of the item, but for the bullet or number.
+    A section of settings that it brings stands behind the section of that place, whose other keys stay its own. Where `old` begins a list item and `new` is a whole one, it takes the place of the item, but for the bullet or number.
     """
 
     old: str
@@ -102,6 +107,7 @@ def edit_text(content: bytes, changes: Sequence[Replacement | Addition], path: s
     lines; NOT_TEXT; FORMAT_BROKEN.
     """
     text = _decoded(content, path)
+    changes = [part for change in changes for part in _parted(text, change, path)]
     kept = _without_copies(text, changes)
     after, notes = _changed(text, kept, path)
     if _breaks(text, after, path):
@@ -156,6 +162,23 @@ def _places_of(text: str, additions: Mapping[int, Addition], path: str) -> Mappi
             opened.add(place)
         places.append((end_of_section(text, place) if place in opened else place, place in opened, at))
     return {at: place for place, _, at in sorted(places)}
+
+
+def _parted(text: str, change: Replacement | Addition, path: str) -> Sequence[Replacement | Addition]:
+    """The change; a replacement that would give the keys below its place to a section that it brings, in two parts: the section as an addition."""
+    if isinstance(change, Addition) or not opens_section(change.new, path):
+        return [change]
+    try:
+        start, end = only_place(text, change.old.rstrip("\r\n"), path)
+    except ToolError:  # another change may bring what it replaces
+        return [change]
+    first, last = line_bounds(text, start, end)
+    old = text[first:last].rstrip("\r\n")
+    new, section = split_at_section(old, text[first:start] + change.new + text[end:last])
+    within_value = _breaks(text, text[:first], path)  # a line in brackets is a part of it
+    if not section or within_value or end_of_section(text, last) == last:
+        return [change]
+    return [Replacement(old, new.rstrip("\r\n")), Addition(section.rstrip("\r\n"), old)]
 
 
 def _without_copies(text: str, changes: Sequence[Replacement | Addition]) -> Sequence[Replacement | Addition]:

@@ -5,12 +5,12 @@ import configparser
 import pytest
 
 from aeond.capabilities.tools.editing.sections import end_of_section, opens_section, sets_apart
-from aeond.capabilities.tools.editing.text_edits import Addition, edit_text
+from aeond.capabilities.tools.editing.text_edits import Addition, Replacement, edit_text
 
 STAGE = "volume = 3\n\n[curtain]\nspeed = 4\nlock = on\n\n# above the stage\n[lamp]\nwatts = 60\n"
 
 
-def edited(text: str, *changes: Addition, path: str = "stage.ini") -> str:
+def edited(text: str, *changes: Replacement | Addition, path: str = "stage.ini") -> str:
     return edit_text(text.encode(), changes, path).content.decode()
 
 
@@ -30,6 +30,59 @@ def test_a_setting_beside_a_new_section_stays_in_its_own() -> None:
     parser.read_string(text)
     assert parser["curtain"]["colour"] == "red"
     assert dict(parser["seat"]) == {"number": "9"}
+
+
+SEAT = "\n[seat]\nnumber = 9\n"
+
+
+@pytest.mark.parametrize("path", ["stage.toml", "stage.conf"])
+@pytest.mark.parametrize(
+    ("old", "new", "stays", "section"),
+    [
+        ("speed = 4", "speed = 5\n[seat]\nnumber = 9", "speed = 5\nlock = on\n", SEAT),
+        ("4", "5\n\n[seat]\nnumber = 9\n", "speed = 5\nlock = on\n", SEAT),
+        ("speed = 4\n", "# fixed\n[seat]\nnumber = 9", "lock = on\n", "\n# fixed\n[seat]\nnumber = 9\n"),
+        (
+            "[curtain]",
+            "[curtain]\ncolour = 7\n[seat]\nnumber = 9",
+            "colour = 7\nspeed = 4\nlock = on\n",
+            SEAT,
+        ),
+    ],
+)
+def test_a_section_in_a_replacement_takes_no_settings_of_another(
+    old: str, new: str, stays: str, section: str, path: str
+) -> None:
+    """A section that a replacement brings stands behind the section of the text that is replaced, whose other keys stay its own."""
+    text = STAGE.replace("on\n", "1\n")
+    expected = text.replace("speed = 4\nlock = 1\n", stays.replace("on\n", "1\n") + section)
+    assert edited(text, Replacement(old, new), path=path) == expected
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("[curtain]", "[seat]\nnumber = 9\n[curtain]"),
+        ("[curtain]", "[curtains]"),
+        ("lock = on\n", "lock = on\n[seat]\n"),
+        ("speed = 4\nlock = on", "[speed]\nspeed = 4\nlock = on"),
+    ],
+)
+def test_headers_that_take_no_settings_stay_where_they_are_written(old: str, new: str) -> None:
+    """A header in place of another one or above it, and one below which no key of another section stands, is written as it is given."""
+    assert edited(STAGE, Replacement(old, new)) == STAGE.replace(old, new)
+
+
+def test_a_value_in_brackets_is_no_header() -> None:
+    """A line in brackets within a value of several lines is written where it is given."""
+    text = "sizes = [\n  [1, 2],\n  3\n]\n"
+    assert edited(text, Replacement("  3", "  [4]"), path="a.toml") == text.replace("3", "[4]")
+
+
+def test_a_section_may_replace_what_the_same_call_brings() -> None:
+    """A replacement of a text that the change before it has written is made in its place."""
+    changes = Replacement("speed = 4", "pace = 5"), Replacement("pace = 5", "[seat]\nnumber = 9")
+    assert edited(STAGE, *changes) == STAGE.replace("speed = 4", "[seat]\nnumber = 9")
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from typing import Final
 
 from aeond.capabilities.tools.editing.list_items import end_of_list, item_text
 from aeond.capabilities.tools.editing.said_changes import said_changes
+from aeond.capabilities.tools.editing.sections import named_lines
 from aeond.capabilities.tools.editing.text_edits import is_prose
 from aeond.capabilities.tools.files.contained_files import ContainedFiles
 from aeond.capabilities.tools.files.path_matching import PathMatching, Wanted, file_target
@@ -141,7 +142,8 @@ class EditConversation:
             return CompositionView(declaration(table, path, request), schema, meant_for_rows)
         lines = text.splitlines()
         shown = shown_lines(lines, path, request)
-        named = names_of([line for line in dict.fromkeys(shown) if any(map(str.isalnum, line))])
+        own = [name for name, line in zip(named_lines(lines, path), lines, strict=True) if line in {*shown}]
+        named = names_of([line for line in dict.fromkeys(own) if any(map(str.isalnum, line))])
         if not named or sum(map(len, shown)) > MAX_SHOWN_CHARS:
             return None
 

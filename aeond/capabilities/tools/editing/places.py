@@ -5,6 +5,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
+from aeond.capabilities.tools.editing.sections import line_in_section, named_lines
 from aeond.capabilities.tools.files.differences import MAX_COMPARED_LINES
 from aeond.domain.names import folded
 from aeond.errors import ToolError
@@ -19,8 +20,10 @@ _PUNCTUATION: Final = " \t.,;:"
 
 
 def only_place(text: str, old: str, path: str) -> tuple[int, int]:
-    """Where the text has this part: exactly, else with other spacing and case. Of several places the one that is a whole word or a whole line
+    """Where the text has this part: the line of settings that is named with its section, or what is there exactly, else with other spacing and case. Of several places the one that is a whole word or a whole line
     counts. Raises ToolError: TEXT_NOT_FOUND, with the nearest lines as candidates; TEXT_AMBIGUOUS, with the lines."""
+    if (named := line_in_section(text, old, path)) is not None:
+        return named
     found = _places(text, re.escape(old), 0)
     if not any(_is_word(text, *place) for place in found):
         pattern = r"\s+".join(map(re.escape, old.split()))
@@ -35,7 +38,7 @@ def only_place(text: str, old: str, path: str) -> tuple[int, int]:
         if len(found) > 1:
             found = [place for place in found if narrower(text, *place)] or found
     if len(found) > 1:
-        raise _ambiguous(text, old, found)
+        raise _ambiguous(text, old, found, path)
     return found[0]
 
 
@@ -99,13 +102,14 @@ def _shared_words(old: str, line: str) -> int:
     return len(set(folded(old).split()) & set(folded(line).split()))
 
 
-def _ambiguous(text: str, old: str, found: Sequence[tuple[int, int]]) -> ToolError:
-    lines = [shown(lines_around(text, *place)) for place in found]
+def _ambiguous(text: str, old: str, found: Sequence[tuple[int, int]], path: str) -> ToolError:
+    names = named_lines(text.split("\n"), path)
+    around = [shown(lines_around(text, *place)) for place in found]
+    named = [shown(names[text.count("\n", 0, start)]) for start, _ in found]
+    lines = [line if "\n" in line else name for line, name in zip(around, named, strict=True)]
+    more = "give more of the line" if lines == around else "give its section as well"
     return _failure(
-        f"{old!r:.100} is in {len(found)} places: give more of the line",
-        "TEXT_AMBIGUOUS",
-        lines,
-        "; they are: ",
+        f"{old!r:.100} is in {len(found)} places: {more}", "TEXT_AMBIGUOUS", lines, "; they are: "
     )
 
 

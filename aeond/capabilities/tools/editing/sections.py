@@ -1,12 +1,17 @@
-"""Sections of settings: where a new one may stand, so that no other one loses its keys to it."""
+"""Sections of settings: where a new one may stand, so that no other one loses its keys to it, and lines that are named with theirs.
+
+Such a name is the header and the line, `[lamp] watts = 60`: it tells the line from an equal one of another section, and no setting looks like it.
+"""
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import PurePosixPath
 from typing import Final
 
 _SECTIONED: Final = frozenset({".ini", ".toml", ".cfg", ".conf"})
-_HEADER: Final = re.compile(r"[ \t]*\[\[?[^\[\],]+\]\]?\s*(?:[#;].*)?")
+_HEADER: Final = re.compile(r"[ \t]*(\[\[?[^\[\],]+\]\]?)\s*(?:[#;].*)?")
+_NAME: Final = re.compile(r"\s*(\[\[?[^\[\],]+\]\]?)[ \t]+(\S.*?)\s*")
 
 
 def opens_section(text: str, path: str) -> bool:
@@ -41,11 +46,57 @@ def end_of_section(text: str, place: int) -> int:
     return place + sum(map(len, lines[:end]))
 
 
+def named_lines(lines: Sequence[str], path: str) -> Sequence[str]:
+    """The lines; one of settings that stands in several sections, with the header of its own, if it is there once."""
+    if PurePosixPath(path).suffix.lower() not in _SECTIONED:
+        return lines
+    headers = _headers_of(lines)
+    texts = [line.strip() for line in lines]
+    counts, places = Counter(texts), Counter(zip(headers, texts, strict=True))
+    return [
+        f"{header} {text}" if header and text and counts[text] > places[header, text] == 1 else line
+        for header, text, line in zip(headers, texts, lines, strict=True)
+    ]
+
+
+def line_in_section(text: str, name: str, path: str) -> tuple[int, int] | None:
+    """Where the line stands that is named with its section; None if this is no such name, or there is none or more than one such line."""
+    found = _NAME.fullmatch(name)
+    if found is None or name in text or PurePosixPath(path).suffix.lower() not in _SECTIONED:
+        return None
+    lines = text.split("\n")
+    places = [*zip(_headers_of(lines), map(str.strip, lines), strict=True)]
+    named = (found[1], found[2])
+    if places.count(named) != 1:
+        return None
+    number = places.index(named)
+    start = sum(len(line) + 1 for line in lines[:number]) + lines[number].index(found[2])
+    return start, start + len(found[2])
+
+
+def without_section(new: str, name: str) -> str:
+    """The new text for a line that is named with its section, without the header that a model copies from the name."""
+    found = _NAME.fullmatch(name)
+    repeated = re.match(rf"\s*{re.escape(found[1])}\s+", new) if found else None
+    return new[repeated.end() :] if repeated else new
+
+
 def sets_apart(text: str) -> bool:
     """Whether sections of the text have an empty line above their headers."""
     lines = text.splitlines()
     tops = [_above_comments(lines, number) for number, line in enumerate(lines) if _is_header(line)]
     return any(top > 0 and not lines[top - 1].strip() for top in tops)
+
+
+def _headers_of(lines: Sequence[str]) -> Sequence[str]:
+    """The header of the section that each line is in; none for headers, and for lines above the first of these."""
+    headers: list[str] = []
+    header = ""
+    for line in lines:
+        found = _HEADER.fullmatch(line.rstrip("\r\n"))
+        header = found[1] if found else header
+        headers.append("" if found else header)
+    return headers
 
 
 def _is_header(line: str) -> bool:

@@ -29,9 +29,11 @@ from aeond.capabilities.tools.editing.places import (
 )
 from aeond.capabilities.tools.editing.sections import (
     end_of_section,
+    line_in_section,
     opens_section,
     sets_apart,
     split_at_section,
+    without_section,
 )
 from aeond.capabilities.tools.files.differences import Edit
 from aeond.capabilities.tools.files.table_rows import as_rows, odd_row
@@ -166,14 +168,19 @@ def _places_of(text: str, additions: Mapping[int, Addition], path: str) -> Mappi
 
 def _parted(text: str, change: Replacement | Addition, path: str) -> Sequence[Replacement | Addition]:
     """The change; a replacement that would give the keys below its place to a section that it brings, in two parts: the section as an addition."""
-    if isinstance(change, Addition) or not opens_section(change.new, path):
+    if isinstance(change, Addition):
+        return [change]
+    is_named = line_in_section(text, change.old, path) is not None
+    if is_named:
+        change = Replacement(change.old, without_section(change.new, change.old))
+    if not opens_section(change.new, path):
         return [change]
     try:
         start, end = only_place(text, change.old.rstrip("\r\n"), path)
     except ToolError:  # another change may bring what it replaces
         return [change]
     first, last = line_bounds(text, start, end)
-    old = text[first:last].rstrip("\r\n")
+    old = change.old if is_named else text[first:last].rstrip("\r\n")
     new, section = split_at_section(old, text[first:start] + change.new + text[end:last])
     within_value = _breaks(text, text[:first], path)  # a line in brackets is a part of it
     if not section or within_value or end_of_section(text, last) == last:

@@ -69,6 +69,16 @@ async def test_a_table_is_declared_and_changed_by_statements(tmp_path: Path) -> 
     assert not admits(view, [{"add": "anchor,1"}])
 
 
+async def test_equal_settings_are_values_with_their_sections(tmp_path: Path) -> None:
+    """A line that stands in two sections of settings may be named with one of them, and not without."""
+    text = "[left]\non = yes\n\n[right]\non = yes\n"
+    view = await shown_of(tmp_path, text, "the right lamp is off", name="lamps.ini")
+    assert view is not None
+    assert view.text == f"lamps.ini:\n{text.rstrip()}"
+    assert admits(view, [{"replace": "[right] on = yes", "with": "on = no"}, {"remove": "[left]"}])
+    assert not admits(view, [{"remove": "on = yes"}])
+
+
 async def test_what_a_model_copies_or_makes_up_is_not_meant(tmp_path: Path) -> None:
     """The view says what changes mean: a note that is copied into a new row is left out, and a change that shares nothing with what was said is none."""
     view = await shown_of(

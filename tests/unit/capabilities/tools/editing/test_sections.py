@@ -4,9 +4,17 @@ import configparser
 
 import pytest
 
-from aeond.capabilities.tools.editing.sections import end_of_section, opens_section, sets_apart
+from aeond.capabilities.tools.editing.sections import (
+    end_of_section,
+    line_in_section,
+    named_lines,
+    opens_section,
+    sets_apart,
+)
 from aeond.capabilities.tools.editing.text_edits import Addition, Replacement, edit_text
+from aeond.errors import ToolError
 
+LAMPS = "on = no\n[left]\nwatts = 60\n  on = yes\n\n[right] # new\nwatts = 40\non = yes\n"
 STAGE = "volume = 3\n\n[curtain]\nspeed = 4\nlock = on\n\n# above the stage\n[lamp]\nwatts = 60\n"
 
 
@@ -119,3 +127,61 @@ def test_the_end_of_a_section_is_its_last_line() -> None:
     assert end_of_section("[b]", 3) == 3
     assert sets_apart(text)
     assert not sets_apart("[a]\nx=1\n; next\n[b]\n")
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        (Replacement("[right] on = yes", "on = no"), LAMPS[:-9] + "on = no\n"),
+        (Replacement("[right] on = yes", "[right] on = no"), LAMPS[:-9] + "on = no\n"),
+        (Replacement("[right] on = yes", "[right]\non = no"), LAMPS[:-9] + "on = no\n"),
+        (Replacement("[left]  on = yes ", ""), LAMPS.replace("  on = yes\n", "")),
+        (Addition("hue = 3", "[right] on = yes"), LAMPS + "hue = 3\n"),
+        (
+            Replacement("[left] on = yes", "on = no\n[seat]\nnumber = 9"),
+            LAMPS.replace("  on = yes\n", "  on = no\n[seat]\nnumber = 9\n"),
+        ),
+    ],
+)
+def test_an_equal_line_is_named_with_its_section(change: Replacement | Addition, expected: str) -> None:
+    """A line that stands in two sections is replaced, removed or followed in the one whose header stands before it in the change."""
+    assert edited(LAMPS, change, path="lamps.ini") == expected
+
+
+def test_a_section_for_an_equal_line_takes_no_settings() -> None:
+    """A section that takes the place of a line that is named with its own stands behind that one."""
+    text = "[a]\nx = 1\ny = 2\n[b]\nx = 1\n"
+    change = Replacement("[a] x = 1", "[c]\nx = 1")
+    assert edited(text, change, path="a.conf") == "[a]\ny = 2\n[c]\nx = 1\n[b]\nx = 1\n"
+
+
+def test_equal_lines_have_names() -> None:
+    """A line of settings that other sections have too is named with its section; others, and those of other files, by themselves."""
+    lines = LAMPS.splitlines()
+    names = named_lines(lines, "lamps.conf")
+    assert names == [*lines[:3], "[left] on = yes", *lines[4:7], "[right] on = yes"]
+    assert named_lines(lines, "lamps.md") == lines
+    twice = ["[[lamp]]", "on = yes", "[[lamp]]", "on = yes"]
+    assert named_lines(twice, "a.toml") == twice
+
+
+@pytest.mark.parametrize(
+    ("name", "path"),
+    [
+        ("[right] on = yes", "a.md"),
+        ("[up] on = yes", "a.ini"),
+        ("[right] on = no", "a.ini"),
+        ("[right] # new", "a.ini"),
+        ("on = yes", "a.ini"),
+    ],
+)
+def test_no_other_text_is_a_name(name: str, path: str) -> None:
+    """A name means a line that its section has, in a file of settings, and nothing that is in the file as it is."""
+    assert line_in_section(LAMPS, name, path) is None
+
+
+def test_equal_lines_are_refused_with_their_names() -> None:
+    """A line that stands in two sections is refused without one, with the names that tell them apart."""
+    with pytest.raises(ToolError, match="give its section as well") as refused:
+        edited(LAMPS, Replacement("on = yes", "on = no"))
+    assert refused.value.candidates == ("[left] on = yes", "[right] on = yes")

@@ -10,6 +10,7 @@ import os
 from collections.abc import Sequence
 from typing import Final
 
+from aeond.capabilities.tools.editing.json_items import is_json, items_on_lines
 from aeond.capabilities.tools.editing.list_items import end_of_list, item_text
 from aeond.capabilities.tools.editing.said_changes import said_changes
 from aeond.capabilities.tools.editing.sections import named_lines
@@ -142,9 +143,13 @@ class EditConversation:
             return CompositionView(declaration(table, path, request), schema, meant_for_rows)
         lines = text.splitlines()
         shown = shown_lines(lines, path, request)
-        own = [name for name, line in zip(named_lines(lines, path), lines, strict=True) if line in {*shown}]
+        if sum(map(len, shown)) > MAX_SHOWN_CHARS:
+            return None
+        own = [name for name, line in zip(named_lines(lines, path), lines, strict=True) if line in shown]
+        if is_json(path):
+            own += [item for item in items_on_lines(text) if any(item in line for line in shown)]
         named = names_of([line for line in dict.fromkeys(own) if any(map(str.isalnum, line))])
-        if not named or sum(map(len, shown)) > MAX_SHOWN_CHARS:
+        if not named:
             return None
 
         def meant(changes: JsonValue, said: str) -> JsonValue:

@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import Any, Final
 
+from aeond.capabilities.tools.editing.json_items import NewItems, is_json, new_items, whole_item, with_commas
 from aeond.capabilities.tools.editing.list_items import (
     LIST_ITEM,
     block_of,
@@ -48,6 +49,17 @@ _PROSE: Final = frozenset({"", ".txt", ".md", ".csv", ".tsv", ".log", ".org", ".
 _ESCAPED_BREAKS: Final = re.compile(r"(?:[^\\]|(?<![:\\])\\n)*")
 
 
+def _read_json(text: str) -> None:
+    """Raises ValueError for no JSON, and for an object with the same name twice."""
+
+    def once(members: Sequence[tuple[str, object]]) -> None:
+        names = [name for name, _ in members]
+        if len({*names}) < len(names):
+            raise ValueError(f"a name stands twice in one object: {max(names, key=names.count)!r:.100}")
+
+    json.loads(text, object_pairs_hook=once)
+
+
 def _read_ini(text: str) -> None:
     """Raises ValueError for lines that no settings of sections can have."""
     try:
@@ -57,7 +69,7 @@ def _read_ini(text: str) -> None:
 
 
 _READERS: Final[Mapping[str, Callable[[str], Any]]] = {
-    ".json": json.loads,
+    ".json": _read_json,
     ".toml": tomllib.loads,
     ".ini": _read_ini,
 }
@@ -114,6 +126,8 @@ def edit_text(content: bytes, changes: Sequence[Replacement | Addition], path: s
     after, notes = _changed(text, kept, path)
     if _breaks(text, after, path):
         fitting = [change for change in kept if not _is_odd(text, change, path)]
+        if len(fitting) == len(kept):  # what they are added to is replaced
+            fitting = [change for change in kept if isinstance(change, Replacement)]
         if 0 < len(fitting) < len(kept):
             kept = fitting
             after, notes = _changed(text, kept, path)
@@ -127,11 +141,17 @@ def edit_text(content: bytes, changes: Sequence[Replacement | Addition], path: s
 def _changed(text: str, changes: Sequence[Replacement | Addition], path: str) -> tuple[str, Sequence[str]]:
     """The text after the changes, and what each has done."""
     replaced = {change.old for change in changes if isinstance(change, Replacement) and change.new}
-    below = {at: one for at, one in enumerate(changes) if isinstance(one, Addition) and one.below.strip()}
+    items = _items_of(text, changes, path)
+    below = {
+        at: one
+        for at, one in enumerate(changes)
+        if isinstance(one, Addition) and one.below.strip() and at not in items
+    }
     notes: dict[int, str] = {}
-    places = _places_of(text, below, path)
+    original = text
+    places = {**_places_of(text, below, path), **{at: item.place for at, item in items.items()}}
     for at, change in enumerate(changes):
-        if at in below or (isinstance(change, Replacement) and not change.new and change.old in replaced):
+        if at in places or (isinstance(change, Replacement) and not change.new and change.old in replaced):
             continue  # to replace a line is to remove it
         if isinstance(change, Addition):
             changed, note = _added(text, len(text), change.text, path)
@@ -139,13 +159,34 @@ def _changed(text: str, changes: Sequence[Replacement | Addition], path: str) ->
             changed, note, (start, end) = _replaced(text, change.old, change.new, path)
             longer = len(changed) - len(text)
             places = {one: _moved(place, start, end, longer) for one, place in places.items()}
-        if changed != text or (at == len(changes) - 1 and not notes and not below):
+        if changed != text or (at == len(changes) - 1 and not notes and not places):
             notes[at] = note
         text = changed
     length = len(text)
-    for at, place in places.items():
-        text, notes[at] = _added(text, place + len(text) - length, below[at].text, path)
-    return text, [notes[at] for at in sorted(notes)]
+    for at, before in sorted(places.items(), key=lambda one: one[1]):
+        place = before + len(text) - length
+        if at in items:
+            text = text[:place] + _broken_like(text, items[at].text) + text[place:]
+            notes[at] = f"added: {shown(items[at].what)}"
+        else:
+            text, notes[at] = _added(text, place, below[at].text, path)
+    mended = with_commas(text) if is_json(path) and _breaks(original, text, path) else text
+    after = text if _breaks(original, mended, path) else mended
+    return after, [notes[at] for at in sorted(notes)]
+
+
+def _items_of(text: str, changes: Sequence[Replacement | Addition], path: str) -> Mapping[int, NewItems]:
+    """The additions that are items or members within a JSON document. Raises ToolError as `only_place` does."""
+    if not is_json(path) or _problem(_read_json, text):
+        return {}
+    found = {}
+    for at, change in enumerate(changes):
+        if isinstance(change, Addition):
+            named = (
+                only_place(text, change.below.strip("\r\n"), path) if change.below.strip() else (0, len(text))
+            )
+            found[at] = new_items(text, change.text, named, line_bounds(text, *named))
+    return {at: item for at, item in found.items() if item is not None}
 
 
 def _moved(place: int, start: int, end: int, longer: int) -> int:
@@ -156,7 +197,7 @@ def _moved(place: int, start: int, end: int, longer: int) -> int:
 def _places_of(text: str, additions: Mapping[int, Addition], path: str) -> Mapping[int, int]:
     """Where each of these additions stands, in the order of the text: below the line that it names. Raises ToolError as `only_place` does."""
     places = []
-    opened: set[int] = set()  # what is added below a new section belongs to it
+    opened: set[int] = set()  # lines below a new section belong to it
     for at, addition in additions.items():
         start, end = only_place(text, addition.below.strip("\r\n"), path)
         place = line_bounds(text, start, end)[1]
@@ -216,7 +257,7 @@ def _breaks(before: str, after: str, path: str) -> bool:
 
 
 def _replaced(text: str, old: str, new: str, path: str) -> tuple[str, str, tuple[int, int]]:
-    """The text after it, what it has done, and the place that it took."""
+    """The text after it, a report, and the place that it took."""
     old, new = with_line_breaks(old, path), _broken_like(text, with_line_breaks(new, path))
     if new and not new.endswith("\n"):
         old = old.rstrip("\r\n")  # the line keeps its end
@@ -224,7 +265,7 @@ def _replaced(text: str, old: str, new: str, path: str) -> tuple[str, str, tuple
         raise ToolError("the text to replace is empty", reason="TEXT_NOT_FOUND", field="changes")
     start, end = only_place(text, old, path)
     if new == "":
-        start, end = whole_line(text, start, end)
+        start, end = whole_line(text, *(whole_item(text, start, end) if is_json(path) else (start, end)))
         return text[:start] + text[end:], f"removed: {shown(text[start:end])}", (start, end)
     start, new = _as_item(text, start, new, prose=is_prose(path))
     changed = text[:start] + new + text[end:]
@@ -233,7 +274,7 @@ def _replaced(text: str, old: str, new: str, path: str) -> tuple[str, str, tuple
 
 
 def _added(text: str, place: int, addition: str, path: str) -> tuple[str, str]:
-    """The text with these lines at the place, or behind the line that it is within or ends, and what was added."""
+    """The text with these lines at the place, or behind the line that it is within or ends, and a report."""
     if text[place - 1 : place] != "\n":
         place = line_bounds(text, place, place)[1]
     above, rest = text[:place], text[place:]

@@ -70,8 +70,8 @@ def _decoded(content: bytes, path: str) -> tuple[str, codecs.CodecInfo]:
 def _changed(
     text: str, statement: str, path: str, emptied: RowFile | None
 ) -> tuple[str, str, RowFile | None]:
-    """The text after the statement, the report, and the file as it last had rows if now it has none: what is left of a table without rows may not
-    show that it is one."""
+    """The text after the statement, the report, and the file as it last had rows if now it has none: a table without rows may no longer
+    be recognized as one."""
     file = emptied or row_file(text, path)
     if file is None:
         raise ToolError(

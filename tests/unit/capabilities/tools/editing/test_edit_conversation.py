@@ -69,6 +69,18 @@ async def test_a_table_is_declared_and_changed_by_statements(tmp_path: Path) -> 
     assert not admits(view, [{"add": "anchor,1"}])
 
 
+async def test_items_of_a_list_on_one_line_are_values(tmp_path: Path) -> None:
+    """An item of a JSON list may be named besides the line that the list stands on, in a JSON file alone."""
+    text = '{"tools": ["saw", "file"], "n": 2}\n'
+    changes: JsonValue = [{"remove": '"saw"'}, {"add": '"axe"', "below": text.strip()}]
+    view = await shown_of(tmp_path, text, "I lost the saw", name="box.json")
+    assert view is not None
+    assert admits(view, changes)
+    other = await shown_of(tmp_path, text, "I lost the saw", name="list.md")
+    assert other is not None
+    assert not admits(other, changes)
+
+
 async def test_equal_settings_are_values_with_their_sections(tmp_path: Path) -> None:
     """A line that stands in two sections of settings may be named with one of them, and not without."""
     text = "[left]\non = yes\n\n[right]\non = yes\n"

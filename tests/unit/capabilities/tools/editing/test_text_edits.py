@@ -212,7 +212,8 @@ def test_only_prose_has_lists() -> None:
     ("text", "old", "new", "path"),
     [
         ('{"a": 1, "b": 2}', '"a": 1', '"a": x', "a.json"),
-        ('{"a": 1, "b": 2}', '"a": 1', "", "a.json"),
+        ('{"a": 1, "b": 2}', '"a": 1', '"b": 1', "a.json"),
+        ('{"a": 1, "b": 2}', "1", "", "a.json"),
         ('a = 1\nb = "x"\n', '"x"', "x", "a.toml"),
         ("name,age\nIda,3\nBo,4\n", "Ida,3", "Ida,3,sold=no", "a.csv"),
         ("name;age\nIda;3\n", "Ida;3", "Ida", "a.csv"),

@@ -12,10 +12,8 @@ from aeond.errors import ToolError
 
 EVERY_FILE: Final = "every_file"
 """The name of that table in statements."""
-_FILE: Final = (
-    "file",
-    "in_file",
-)  # the column that says where a row stands; the second if the files have the first
+FILE_COLUMNS: Final = ("file", "in_file")
+"""The column that says where a row stands; the second if the files have the first."""
 _NAMED: Final = re.compile(rf"\b{EVERY_FILE}\b", re.IGNORECASE)
 
 
@@ -33,5 +31,5 @@ def joined(tables: Mapping[str, Table]) -> Table:
     rows = tuple((PurePosixPath(path).stem, *row) for path, table in tables.items() for row in table.rows)
     if len(rows) > MAX_ROWS:
         raise ToolError(f"the files have more than {MAX_ROWS} lines", reason="TABLE_TOO_LARGE", field="query")
-    name = _FILE[_FILE[0] in map(str.casefold, first.columns)]
+    name = FILE_COLUMNS[FILE_COLUMNS[0] in map(str.casefold, first.columns)]
     return replace(first, columns=(name, *first.columns), rows=rows)

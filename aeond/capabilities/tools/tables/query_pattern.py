@@ -13,6 +13,7 @@ from typing import Final
 from aeond.capabilities.tools.calculator.numerals import NUMERAL, plain_numeral
 from aeond.capabilities.tools.relevance.shared_words import is_same, words_that_count
 from aeond.capabilities.tools.tables.cells import column_cells
+from aeond.capabilities.tools.tables.joined_tables import FILE_COLUMNS
 from aeond.capabilities.tools.tables.reading import MAX_SHOWN_COLUMNS, Table
 from aeond.capabilities.tools.tables.statement_pattern import (
     MAX_PATTERN_CHARS,
@@ -109,7 +110,9 @@ def _unsaid(column: Column, numbers: Sequence[str], table: str) -> Sequence[str]
 
 
 def _is_dated(column: Column) -> bool:
-    """Whether most of the texts are dates or other series of numbers."""
+    """Whether most of the texts are dates or other series of numbers; names of files are not, so that only those count which the request names."""
+    if column.name in FILE_COLUMNS:
+        return False
     filled = [text for text in column.texts if text]
     dated = [text for text in filled if _SERIES.fullmatch(text) or DATE.fullmatch(text)]
     return not column.is_number and bool(filled) and 2 * len(dated) >= len(filled)

@@ -46,13 +46,15 @@ class QueryTableArguments(BaseModel):
 
 class QueryTableResult(BaseModel):
     """A table with its header; `rows` counts its rows, `extremes` names the highest and lowest numbers of its columns, `note` says what other
-    file was read, the short text that the table was found in or what else a longer one says, and what the table holds where no row fits."""
+    file was read, the short text that the table was found in or what else a longer one says, and what the table holds where no row fits;
+    `files` are those whose rows were read as one table."""
 
     rows: int
     truncated: bool
     note: str
     table: str
     extremes: str
+    files: Sequence[str] = ()
 
 
 def query_table_tool(
@@ -120,8 +122,7 @@ def _answered(
     alike = _joined_by(tables, arguments, path, workspace)
     if alike:
         read.setdefault(EVERY_FILE, _joined(tables, alike, workspace))
-    seen = ", ".join(alike) or ("" if path == arguments.path else path)
-    note = "; ".join(filter(None, (f"read {seen}" if seen else "", _beside(table))))
+    note = "; ".join(filter(None, ("" if path == arguments.path else f"read {path}", _beside(table))))
     found = select(read, arguments.query, stopped)
     columns = _as_in_files(found.columns, read.values())
     shown = found.rows[:MAX_SHOWN_ROWS]
@@ -135,6 +136,7 @@ def _answered(
         note=note,
         table=text[:MAX_SHOWN_CHARS],
         extremes="" if found.more else highest_and_lowest(columns, found.rows),
+        files=alike,
     )
 
 

@@ -4,7 +4,7 @@ With rules, tools and examples of actions around a result, a small model recites
 measurements.
 """
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Final
 
 from aeond.domain.llm import LLMRequest
@@ -255,20 +255,31 @@ def with_sources(answer: str, request: str, situation: Situation, steps: Sequenc
     which stand in any of them, and neither in the request nor in a remembered fact. What request or answer name is not named again."""
     left = _news(answer, f"{request}\n{facts_text(situation)}")
     files = {path for path, _ in situation.files} | {*situation.nearest}
-    shown: dict[str, set[str]] = {}  # the words of each file, as far as they were seen
+    shown: dict[
+        tuple[str, ...], set[str]
+    ] = {}  # the words of files that were read together, as far as they were seen
     for step in steps:
         if step.state is StepState.SUCCEEDED:
             for value in step.values:
                 if isinstance(value, str) and value in files:
-                    shown.setdefault(value, set()).update(words_of(result_of(step)))
-    sources = []
-    while left and (source := max(shown, key=lambda path: len(shown[path] & left), default="")):
+                    shown.setdefault(_read_with(value, step), set()).update(words_of(result_of(step)))
+    sources: list[str] = []
+    while left and (source := max(shown, key=lambda paths: len(shown[paths] & left), default=())):
         if shown[source].isdisjoint(left):
             break
-        sources.append(source)
+        sources += source
         left -= shown[source]
-    unnamed = [path for path in sources if path.rpartition("/")[2] not in f"{request}\n{answer}"]
+    unnamed = [
+        path for path in dict.fromkeys(sources) if path.rpartition("/")[2] not in f"{request}\n{answer}"
+    ]
     return f"{answer}\n({', '.join(unnamed)})" if unnamed else answer
+
+
+def _read_with(path: str, step: StepSnapshot) -> tuple[str, ...]:
+    """The files that the step read as one with this one, which its result lists; this one alone if none does."""
+    listed = step.output.values() if isinstance(step.output, Mapping) else ()
+    together = next((one for one in listed if isinstance(one, list | tuple) and path in one), (path,))
+    return tuple(map(str, together))
 
 
 def is_shown(answer: str, request: str, situation: Situation) -> bool:

@@ -53,7 +53,7 @@ async def test_a_statement_may_be_over_all_files_with_the_same_columns(folder: P
     result = await use(folder, query=BY_SHOP)
     assert isinstance(result.data, dict)
     assert result.data["table"] == "Shop,total\nLund,50\nMarina,22\n"
-    assert result.data["note"] == "read 2026/april.csv, 2026/march.csv"
+    assert result.data["files"] == ["2026/april.csv", "2026/march.csv"]
 
 
 async def test_a_row_says_in_which_file_it_stands(folder: Path) -> None:

@@ -41,7 +41,7 @@ async def given(folder: Path, **arguments: Any) -> dict[str, Any]:
     result = await use(folder, **arguments)
     assert result.success, result.error
     assert isinstance(result.data, dict)
-    return {name: part for name, part in result.data.items() if part not in (None, "", False)}
+    return {name: part for name, part in result.data.items() if part not in (None, "", False, [])}
 
 
 async def test_rows_are_a_short_table(folder: Path) -> None:

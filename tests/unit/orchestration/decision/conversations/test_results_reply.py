@@ -117,6 +117,14 @@ async def test_an_answer_names_no_file_for_a_word_that_another_one_explains() ->
         assert (await answer(subject, run)).splitlines()[-1] == expected
 
 
+async def test_an_answer_names_all_files_that_were_read_as_one() -> None:
+    """Where a result lists the files that it was computed from, all of them stand below the answer."""
+    total = {"table": "total\n273.5", "files": ["boat.txt", "club.md"]}
+    subject, _ = decider("273.5 euros.")
+    run = asked(ran(calls("s1", "look", path="boat.txt"), output=total), request="How much so far?")
+    assert await answer(subject, run) == "273.5 euros.\n(boat.txt, club.md)"
+
+
 async def test_what_is_not_shown_is_looked_for_elsewhere() -> None:
     """Where the results may not show what was asked, another place is looked at, once; then the request is refused."""
     for reply, likely in (

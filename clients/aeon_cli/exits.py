@@ -26,7 +26,7 @@ MEANINGS: dict[Exit, str] = {
     Exit.NO_DAEMON: "no daemon is listening, or it went away and did not return in time",
     Exit.EXPIRED: "a budget of the run is exhausted; the answer covers what was done",
     Exit.CANCELLED: "the run was cancelled",
-    Exit.WAITING: "the run waits for a person (see `aeonctl show`, `answer` and `decide`)",
+    Exit.WAITING: "the run waits for a person (see `aeonctl show`, `answer`, `approvals` and `decide`)",
     Exit.REFUSED: "permission denied, for example on this socket",
     Exit.BUSY: "the daemon is overloaded: try again later",
     Exit.INTERRUPTED: "interrupted by Ctrl-C; a started run continues",

@@ -32,7 +32,7 @@ def run(*command: str | Path, **environment: str) -> str:
     outcome = subprocess.run(
         command,
         cwd="/",
-        env={**os.environ, **environment},
+        env={**{name: value for name, value in os.environ.items() if name != "PYTHONPATH"}, **environment},
         capture_output=True,
         text=True,
         check=False,

@@ -32,7 +32,7 @@ class _EffectEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Effect.ValueTy
     EFFECT_READ: _Effect.ValueType  # 2
     """Reads the outside world."""
     EFFECT_WRITE_CONTAINED: _Effect.ValueType  # 3
-    """Changes the run's workspace or the memory."""
+    """Changes the run's workspace."""
     EFFECT_WRITE_OUTSIDE: _Effect.ValueType  # 4
     """Changes other files."""
     EFFECT_EXEC_CONTAINED: _Effect.ValueType  # 5
@@ -58,7 +58,7 @@ EFFECT_PURE: Effect.ValueType  # 1
 EFFECT_READ: Effect.ValueType  # 2
 """Reads the outside world."""
 EFFECT_WRITE_CONTAINED: Effect.ValueType  # 3
-"""Changes the run's workspace or the memory."""
+"""Changes the run's workspace."""
 EFFECT_WRITE_OUTSIDE: Effect.ValueType  # 4
 """Changes other files."""
 EFFECT_EXEC_CONTAINED: Effect.ValueType  # 5

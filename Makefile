@@ -197,7 +197,7 @@ pins: ## resolve the pinned versions again, for development and benchmarks
 
 clean: ## remove the environments and every cache
 	@rm -rf tests/mcp_servers/node_modules tests/mcp_inspector/node_modules tests/openai_clients/node_modules clients/node/node_modules clients/node/dist clients/node/src/contract clients/go/aeondpb
-	@rm -rf .venv .venv-bench .venv-engine .venv-aider .venv-mcp .venv-openai .cache .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+	@rm -rf .venv .venv-bench .venv-engine .venv-llama .venv-aider .venv-mcp .venv-openai .cache .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # Installs the pinned build tools first and builds without isolation: an isolated build would download the newest

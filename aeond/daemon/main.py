@@ -22,7 +22,7 @@ EXITS = "\n".join(
     f"  {code.value:<3} {words}"
     for code, words in (
         (Exit.OK, "success; `serve` was stopped in an orderly way"),
-        (Exit.PROBLEM, "`doctor` found a problem, `models recommend` found no model, or `demo` failed"),
+        (Exit.PROBLEM, "`doctor` found a problem, `models recommend` found no model, or `demo` or a setup failed"),
         (Exit.CONFIG, "the command line or the configuration is invalid"),
         (Exit.ANOTHER_INSTANCE, "another daemon uses this state folder or this socket"),
         (Exit.JOURNAL, "the journal or the memory cannot be used; nothing was changed"),
@@ -184,7 +184,7 @@ def command_line() -> argparse.ArgumentParser:
 
     demo = commands.add_parser("demo", help="start a private daemon, send it requests, stop it")
     demo.add_argument(
-        "requests", metavar="REQUEST", nargs="*", help="a request to send in place of the three included ones"
+        "requests", metavar="REQUEST", nargs="*", help="a request to send in place of the four included ones"
     )
     demo.add_argument(
         "--model", default="", metavar="NAME", help="a model of the catalogue (default: its default)"

@@ -80,7 +80,7 @@ class ToolSelection(Protocol):
 
 
 class Router(Protocol):
-    """The first decision: REPLY by the reply itself, else one constrained call under a schema built from the live
+    """The first decision: REPLY by the reply itself, else constrained calls under schemas built from the live
     registry."""
 
     async def choose(self, snapshot: RunSnapshot, grant: Grant, on_text: TextSink) -> Outcome[RouteChoice]:

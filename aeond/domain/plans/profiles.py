@@ -49,6 +49,6 @@ DEFAULT_PROFILE: Final = TaskProfile()
 class Route(StrEnum):
     """The first decision on a request."""
 
-    DIRECT = "direct"  # one tool call, evaluated, and possibly a second one
+    DIRECT = "direct"  # one tool call, evaluated, and further ones as their results need
     REPLY = "reply"  # the model answers without tools
     PLAN = "plan"  # phases A to E

@@ -1,4 +1,4 @@
-"""Coreference: spells out "that", "it" and "again" from the session, with two constrained calls."""
+"""Coreference: spells out "that", "it" and "again" from the session, with up to three constrained calls."""
 
 from dataclasses import replace
 from typing import Final

@@ -111,7 +111,8 @@ def share_read_prompts(folder: Path, other: Path) -> None:
         for ending in (READ, TOKENS):  # a prompt is known once its tokens are there
             for path in folder.glob(f"*{ending}"):
                 if not (shared := other / path.name).exists():
-                    _link_or_copy(path, shared)
+                    with contextlib.suppress(OSError):  # the other daemon removes what looks unfinished
+                        _link_or_copy(path, shared)
 
 
 def _link_or_copy(path: Path, new: Path) -> None:

@@ -22,7 +22,10 @@ EXITS = "\n".join(
     f"  {code.value:<3} {words}"
     for code, words in (
         (Exit.OK, "success; `serve` was stopped in an orderly way"),
-        (Exit.PROBLEM, "`doctor` found a problem, `models recommend` found no model, or `demo` or a setup failed"),
+        (
+            Exit.PROBLEM,
+            "`doctor` found a problem, `models recommend` found no model, or `demo` or a setup failed",
+        ),
         (Exit.CONFIG, "the command line or the configuration is invalid"),
         (Exit.ANOTHER_INSTANCE, "another daemon uses this state folder or this socket"),
         (Exit.JOURNAL, "the journal or the memory cannot be used; nothing was changed"),

@@ -31,6 +31,7 @@ MAX_AROUND_CHARS: Final = 1_500
 _MAX_PATH_CHARS: Final = 1_000
 MAX_QUERY_CHARS: Final = 1_000
 _FIRST_ROWS: Final = 5
+_ABBREVIATION: Final = 3  # letters
 _QUERY: Final = (
     f"SQL SELECT; the table {EVERY_FILE} has the rows of all files of the folder with these columns"
 )
@@ -167,8 +168,13 @@ def _has_name(request: str, path: str) -> bool:
 
 
 def _has_words(request: str, path: str) -> bool:
-    """Whether the request has all words of the name of the file."""
-    return {*words_to_match(PurePosixPath(path).stem)} <= {*words_to_match(request)}
+    """Whether the request has all words of the name of the file, or longer ones that begin with them: "february" names feb.csv."""
+    said = words_to_match(request)
+
+    def is_said(word: str) -> bool:
+        return word in said or (len(word) >= _ABBREVIATION and any(one.startswith(word) for one in said))
+
+    return all(map(is_said, words_to_match(PurePosixPath(path).stem)))
 
 
 def _view(

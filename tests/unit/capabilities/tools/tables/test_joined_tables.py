@@ -78,6 +78,8 @@ async def test_all_these_files_are_targets(folder: Path) -> None:
         ("more in march or in april?", ["every_file"]),
         ("compare march.csv with april.csv", ["every_file"]),
         ("what did we spend in march", ["march"]),
+        ("was haben wir im Marchfeld ausgegeben", ["march"]),
+        ("mar or apr?", ["every_file"]),
         ("what is the sum in march.csv, of april and all", ["march"]),
         ("march and april by the fee of the people", ["every_file", "people"]),
     ],

@@ -170,9 +170,10 @@ def _changed(text: str, changes: Sequence[Replacement | Addition], path: str) ->
             notes[at] = f"added: {shown(items[at].what)}"
         else:
             text, notes[at] = _added(text, place, below[at].text, path)
-    mended = with_commas(text) if is_json(path) and _breaks(original, text, path) else text
-    after = text if _breaks(original, mended, path) else mended
-    return after, [notes[at] for at in sorted(notes)]
+    if is_json(path) and _breaks(original, text, path):
+        corrected = with_commas(text)
+        text = text if _breaks(original, corrected, path) else corrected
+    return text, [notes[at] for at in sorted(notes)]
 
 
 def _items_of(text: str, changes: Sequence[Replacement | Addition], path: str) -> Mapping[int, NewItems]:

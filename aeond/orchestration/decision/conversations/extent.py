@@ -114,7 +114,7 @@ def _read_again(change: StepSnapshot, offer: Offer) -> ToolCall | None:
 
 async def question_of(means: Means, run: RunSnapshot, situation: Situation, grant: Grant) -> RunSnapshot:
     """The run as one that only asks, if an order stands behind its last question: most of what stands there only says where to look or
-    how to answer. Any other run as it is. Up to seven calls of the grant, for what is not known yet."""
+    how to answer. Any other run as it is. Up to eight calls of the grant, for what is not known yet."""
     question, rest = question_and_rest(run.text)
     if not rest:
         return run
@@ -124,7 +124,7 @@ async def question_of(means: Means, run: RunSnapshot, situation: Situation, gran
     asked = await means.subject(asking, situation, grant)
     if not asked.wants_no_change:
         return run
-    if await means.answered.subjects.wants_order_behind(means.llm, run, grant):
+    if await means.answered.subjects.wants_order_behind(means.llm, run, order, grant):
         return asking
     means.answered.subjects.settle(run, asked)
     return run

@@ -362,13 +362,22 @@ async def test_an_order_behind_a_question_is_carried_out_once_the_answer_is_foun
     assert judged.evaluation.final_output == "42 euros\nhall = 42"
 
 
-@pytest.mark.parametrize(("answer", "kept"), [(-2.0, True), (-1.0, False)])
-async def test_what_the_whole_request_does_not_order_is_no_order(answer: float, *, kept: bool) -> None:
-    """What stands behind a question and reads like an order by itself ("It should be in the hall file.") is one only where the whole request
-    is hardly for an answer alone."""
-    whole = Rule(contains=IS_WANTED, text="both", likely={"answer": answer, "both": -0.1})
+@pytest.mark.parametrize(
+    ("whole", "behind", "kept"), [(-2.0, -3.5, True), (-2.0, -1.5, False), (-1.0, -4.0, False)]
+)
+async def test_an_order_is_one_in_its_request_and_by_itself(
+    whole: float, behind: float, *, kept: bool
+) -> None:
+    """What stands behind a question and reads like an order ("It should be in the hall file.") is one only where the whole request and these
+    words together are hardly for an answer alone."""
+
+    def wanted(answer: float, pattern: str = "") -> Rule:
+        likely = {"answer": answer, "both": -0.1}
+        return Rule(contains=IS_WANTED, pattern=pattern, text="both", likely=likely)
+
+    asked = (wanted(behind, rf"Request: {ORDER}\Z"), wanted(whole))
     shows = Rule(contains="from what is shown above it", text="42 euros")
-    decider, _ = asked_and_ordered(whole, shows, about=words(files=0.9, ask=0.9))
+    decider, _ = asked_and_ordered(*asked, shows, about=words(files=0.9, ask=0.9))
     run = asking(after_pass(1, ran(calls("s1", "look", path="list"), output="3 lamps at 14")), ORDER)
     judged = (await decider.evaluate(run, grant(10))).value
     assert bool(judged.actions) is kept

@@ -1,5 +1,5 @@
 """Detects what a small model makes up or loses: numbers of a fact or a calculation that stand nowhere, those that a request names, facts that
-repeat their names, and files that are filled with what was not said."""
+repeat their names, and files that are filled with what was not said, or what only the examples of the prompt say."""
 
 import re
 from collections.abc import Iterable
@@ -78,6 +78,18 @@ def is_unsaid(call: ToolCall, spec: ToolSpec, run: RunSnapshot, situation: Situa
     return any(word.isdigit() for word in new) or 2 * len(new) > len(written)
 
 
+def is_copied(call: ToolCall, spec: ToolSpec, run: RunSnapshot, situation: Situation, examples: str) -> bool:
+    """Whether the call would make something new in which most lines that have a word and a number which nobody said have them all from these
+    examples: "Omar: 95 euros"."""
+    if not spec.for_existing:
+        return False
+    said, shown = _said(run, situation), frozenset(words_of(examples))
+    text = call.arguments.get(spec.new_text)
+    lines = [frozenset(words_of(line)) - said for line in text.splitlines()] if isinstance(text, str) else []
+    unsaid = [line for line in lines if any(map(str.isdigit, line)) and not all(map(str.isdigit, line))]
+    return 2 * sum(line <= shown for line in unsaid) > len(unsaid)
+
+
 def loses_numbers(kept: str, request: str) -> bool:
     """Whether the request names numbers of several digits, and none of them is kept."""
     said = {part for part in _PART.findall(request) if len(part) > 1}
@@ -106,7 +118,8 @@ def _content(call: ToolCall) -> str:
 
 def _said(run: RunSnapshot, situation: Situation) -> frozenset[str]:
     facts = " ".join(f"{name} {display_json(value)}" for name, value in situation.facts)
-    return frozenset(words_of(f"{run.request.text} {run.text} {run.context} {facts} {situation.time}"))
+    request = f"{run.request.text} {run.request.instructions} {run.text}"
+    return frozenset(words_of(f"{request} {run.context} {facts} {situation.time}"))
 
 
 def _has_new_number(call: ToolCall, run: RunSnapshot, situation: Situation) -> bool:

@@ -13,7 +13,7 @@ from aeond.domain.plans.steps import StepSnapshot
 from aeond.domain.runs.budgets import Grant
 from aeond.domain.runs.run import RunSnapshot
 from aeond.domain.runs.situations import Situation
-from aeond.domain.tools import ToolCall, ToolSpec
+from aeond.domain.tools import Effect, ToolCall, ToolSpec
 from aeond.frozen import frozen
 from aeond.orchestration.answer.equations import evaluated
 from aeond.orchestration.context.file_search import FileSearch
@@ -30,7 +30,7 @@ from aeond.orchestration.decision.interfaces import (
     DecisionModel,
     Offer,
 )
-from aeond.orchestration.decision.invention import has_news, is_invented, is_unsaid
+from aeond.orchestration.decision.invention import has_news, is_copied, is_invented, is_unsaid
 from aeond.orchestration.decision.offers import Offers
 from aeond.orchestration.decision.results import MAX_RESULT_CHARS, executed, results_length, turns_of
 from aeond.orchestration.last_runs import LastRuns
@@ -121,6 +121,14 @@ class NextAction:
         look = await self._look_before(decided.value, offer, snapshot, situation)
         if look is not None:
             return success(CallTool(look))
+        examples = "\n".join(str(message.content) for message in opening)
+        looking = offer.to_look((Effect.READ,))
+        if (
+            looking.tools
+            and self._copies(decided.value, offer, snapshot, situation, examples)
+            and grant.left.llm_calls
+        ):
+            return await model.decide(fitted.value.messages, looking, grant, on_text)
         if self._invents(decided.value, offer, snapshot, situation) and grant.left.llm_calls:
             return await model.decide(fitted.value.messages, self.offers.asking(snapshot), grant, on_text)
         return decided
@@ -204,6 +212,22 @@ class NextAction:
         found = self.findings.get(snapshot.run_id)
         turns += (replace(turns[-1], result=found),) if found and turns else ()
         return chosen is not None and is_invented(*chosen, snapshot, situation, turns)
+
+    def _copies(
+        self,
+        decision: Decision | None,
+        offer: Offer,
+        snapshot: RunSnapshot,
+        situation: Situation,
+        examples: str,
+    ) -> bool:
+        """Whether a small model would, before any look, fill something new from the examples of its prompt."""
+        chosen = self._of_small_model(decision, offer)
+        return (
+            chosen is not None
+            and not executed(snapshot)
+            and is_copied(*chosen, snapshot, situation, examples)
+        )
 
     def _unmakes(self, decision: Decision | None, offer: Offer, steps: Sequence[StepSnapshot]) -> bool:
         """Whether a small model would remove what a step of the run has made or changed."""

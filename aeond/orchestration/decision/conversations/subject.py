@@ -55,7 +55,7 @@ _TALK_LOOKS_BELOW: Final = -0.6  # log-odds that something is to be looked up or
 _ANSWER_TOO_FROM: Final = 0.05  # log-odds that an order asks for something, too, against the order alone
 _FOUND_TOO_FROM: Final = -0.12  # the same, for findings of looks that the change needed
 _ORDER_TOO_BELOW: Final = -2.5  # log-odds that only an answer is wanted
-_ORDER_BEHIND_BELOW: Final = -3.35  # the same, with half of those of what stands behind a question and may be an order
+_ORDER_BEHIND_BELOW: Final = -3.35  # the same, with half of those of what stands behind a question
 _NO_CHANGE_BELOW: Final = 0.0
 _CHANGE_FROM: Final = 1.75
 _CHANGE_AFTER_LOOK_FROM: Final = 0.5
@@ -248,7 +248,10 @@ class Subjects:
         say. It is asked for the whole and for what stands behind: the same words give odds that differ by 0.3 from one processor to another,
         and those of one answer alone are often that near their bound. For up to two calls of the grant, for what is not known yet, if
         another one is left."""
-        whole, part = await self._answer(WANTED, llm, run, grant), await self._answer(WANTED, llm, behind, grant)
+        whole, part = (
+            await self._answer(WANTED, llm, run, grant),
+            await self._answer(WANTED, llm, behind, grant),
+        )
         if not is_answered(whole, WANTED) or not is_answered(part, WANTED):
             return True
         odds = log_odds(whole, WANTED.read, ANSWER) + log_odds(part, WANTED.read, ANSWER) / 2

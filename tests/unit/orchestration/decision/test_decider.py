@@ -318,15 +318,12 @@ def asked_and_ordered(*rules: Rule, about: dict[str, float]) -> tuple[Decider, S
     tools = Registry()
     for one in (replace(LOOK, candidates=("path",)), KEEP):
         tools.register(WholeTool(one))
-    asks, orders = words(files=0.9, ask=0.9), words(do=0.9, tell=0.9)
+    behind = {ORDER: words(do=0.9, tell=0.9), NO_ORDER: words(files=0.9, ask=0.9)}
     answered = (
         *(
-            Rule(contains=one, pattern=rf"Request: {ORDER}\Z", text="?", likely=orders)
+            Rule(contains=one, pattern=rf"Request: {said}\Z", text="?", likely=likely)
             for one in (SUBJECT, INTENT)
-        ),
-        *(
-            Rule(contains=one, pattern=rf"Request: {NO_ORDER}\Z", text="?", likely=asks)
-            for one in (SUBJECT, INTENT)
+            for said, likely in behind.items()
         ),
         *(Rule(contains=one, text="?", likely=about) for one in (SUBJECT, INTENT)),
         *rules,

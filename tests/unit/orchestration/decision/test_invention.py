@@ -10,7 +10,7 @@ from aeond.domain.runs.situations import Situation
 from aeond.domain.tools import Composition, CompositionView, Effect, ToolCall
 from aeond.domain.values import JsonValue
 from aeond.orchestration.decision.interfaces import Turn
-from aeond.orchestration.decision.invention import has_news, is_invented, is_unsaid
+from aeond.orchestration.decision.invention import has_news, is_copied, is_invented, is_unsaid
 from aeond.orchestration.interfaces import discard_text
 from tests.support.deciders import Composing, WholeTool, decider_of
 from tests.support.strategy import LOOK, TEXT, grant, registry, run_of, spec
@@ -184,6 +184,26 @@ def test_what_is_written_comes_from_what_was_said(text: str, unsaid: bool, inven
 
 
 @pytest.mark.parametrize(
+    ("text", "copied"),
+    [
+        ("Omar: 95 euros\nTill: 120 euros", True),
+        ("Omar: 95 euros\nFlour: 7 pounds", False),  # not most of them
+        ("Omar\nTill", False),
+        ("95\n120", False),
+        ("A torch for 2 euros", False),  # the number was said
+    ],
+)
+def test_names_with_amounts_of_examples_are_copied(text: str, *, copied: bool) -> None:
+    """A new file most of whose lines have names and numbers of the prompt's examples was copied from there; names or numbers alone may be
+    from elsewhere."""
+    run = run_of(request="Write a file with a torch, rope and 2 lamps for me.")
+    call = ToolCall("write", {"path": "for_me.txt", "text": text})
+    shown = "name,fee\nOmar,95\nTill,120\n12 % of 340 euros"
+    assert is_copied(call, WRITE, run, KNOWING, shown) is copied
+    assert not is_copied(call, KEEP, run, KNOWING, shown)
+
+
+@pytest.mark.parametrize(
     ("request_", "nearest", "expected"),
     [
         ("Write who rows into heron.txt", ("club/crew.csv",), ToolCall("look", {"path": "club/crew.csv"})),
@@ -210,6 +230,25 @@ async def test_a_new_file_is_not_filled_with_what_was_not_said(
     )
     chosen = await decider.choose(run_of(request=request_), grant(10), discard_text)
     assert chosen.value.tool_call == (expected or ToolCall("write", written))
+
+
+async def test_what_is_copied_from_examples_is_looked_up() -> None:
+    """A new file that would be filled with names and amounts of the prompt's own examples is not made: the model chooses a look first."""
+    copied = {"path": "totals.md", "content": "Omar: 95\nTill: 120"}
+    rules = (
+        Rule(contains="Say in one word what a request", text="do", likely={"do": -0.1}),
+        Rule.model_validate({"json": {"write_file": copied}, "times": 1}),
+        Rule.model_validate({"json": {"read_file": {"path": "club/crew.csv"}}}),
+    )
+    made = spec("write_file", {"path": TEXT, "content": TEXT}, ("path", "content"), Effect.WRITE_CONTAINED)
+    tools = registry(ASK)
+    tools.register(WholeTool(replace(spec("read_file", {"path": TEXT}, ("path",)), candidates=("path",))))
+    tools.register(WholeTool(replace(made, for_existing="edit", new_name="path", new_text="content")))
+    decider, _ = decider_of(
+        rules, tools, replace(NOW, nearest=()), invoker=Composing({}, values=("club/crew.csv",))
+    )
+    chosen = await decider.choose(run_of(request="Write who paid into totals.md"), grant(10), discard_text)
+    assert chosen.value.tool_call == ToolCall("read_file", {"path": "club/crew.csv"})
 
 
 @pytest.mark.parametrize(

@@ -87,8 +87,8 @@ async def test_long_results_are_cut(world: McpWorld) -> None:
     """A result beyond the limit is cut and says so: the call may have had an effect."""
     await world.use(in_memory)
     data = str((await world.call("fill", bytes=1_000_000)).data)
-    assert len(data) < 10_000
-    assert data.endswith("[cut off: 8192 of 1000000 characters]")
+    assert 65_000 < len(data) < 65_536
+    assert data.endswith(f"\n[cut off: {data.index(chr(10))} of 1000000 characters]")
 
 
 async def test_a_declined_question_continues_the_call(world: McpWorld) -> None:

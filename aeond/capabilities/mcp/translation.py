@@ -1,6 +1,7 @@
 """The tools and results of MCP servers in our terms: names, bounded descriptions, and one value for each result."""
 
 import re
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
@@ -18,6 +19,7 @@ MAX_DESCRIPTION_CHARS: Final = 600
 MAX_SCHEMA_TEXT_CHARS: Final = 200
 MAX_SCHEMA_BYTES: Final = 16 * 1024
 MAX_ERROR_CHARS: Final = 1_000
+_REMARK_BYTES: Final = 80  # of the remark that a text was cut, at most
 TEXT_RESULT: Final[JsonObject] = {"type": "string"}
 
 
@@ -60,14 +62,21 @@ def _bounded(schema: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def output_of(result: types.CallToolResult, spec: ToolSpec) -> ToolOutput[JsonValue]:
     """The value of a successful result, with its taint: structured content for a tool that declares its results, text
-    for any other. Longer text is cut, because the call may have had an effect."""
+    for any other. Text that is longer than the result may be is cut, because the call may have had an effect."""
     if spec.output_schema != TEXT_RESULT:
         return ToolOutput(result.structured_content, taint=(spec.source,))
     text = text_of(result.content)
-    most = spec.max_output_bytes // 8  # of JSON text a character is at most so many, with room for the remark
-    if len(text) > most:
-        text = f"{text[:most]}\n[cut off: {most} of {len(text)} characters]"
+    kept = _fitting(text, spec.max_output_bytes)
+    if kept < len(text):
+        kept = _fitting(text, spec.max_output_bytes - _REMARK_BYTES)
+        text = f"{text[:kept]}\n[cut off: {kept} of {len(text)} characters]"
     return ToolOutput(text, taint=(spec.source,))
+
+
+def _fitting(text: str, limit: int) -> int:
+    """How many of its first characters have so many bytes at most as JSON text."""
+    lengths = range(1, min(len(text), limit) + 1)  # none has less than a byte
+    return bisect_right(lengths, limit, key=lambda length: len(canonical_json(text[:length]).encode()))
 
 
 def text_of(content: Sequence[types.ContentBlock]) -> str:

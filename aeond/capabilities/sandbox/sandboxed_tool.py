@@ -10,7 +10,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from aeond.capabilities.sandbox.conversing import Sandbox
 from aeond.capabilities.sandbox.messages import Errand, Limits, Request
-from aeond.capabilities.tool_files import read_source
+from aeond.capabilities.tool_files import FILES, FOLDERS, read_source
 from aeond.domain.plans.subtasks import SubtaskRequest
 from aeond.domain.runs.questions import InputRequest
 from aeond.domain.tools import ToolCode, ToolContext, ToolOutput, ToolSpec
@@ -62,7 +62,7 @@ def python_files(folders: Sequence[Path]) -> Sequence[Path]:
             raise InvalidInputError(
                 f"folder {folder} does not exist: create it, or remove it from tools.folders",
                 reason="FOLDER_MISSING",
-                field="tools.folders",
+                field=FOLDERS,
             )
     return [file for folder in folders for file in sorted(folder.glob("*.py"))]
 
@@ -82,45 +82,45 @@ def replaced(tools: Sequence[Tool], apart: Sequence[SandboxedTool], names: Seque
 
 
 async def sandboxed_tools(
-    files: Sequence[Path], sandbox: Sandbox, memory_bytes: int
+    files: Sequence[Path], sandbox: Sandbox, memory_bytes: int, field: str = FILES
 ) -> Sequence[SandboxedTool]:
-    """The tools of the files, in order.
+    """The tools of the files, in order. `field` is the configuration key that names them: FILES or FOLDERS.
 
-    Raises InvalidInputError: TOOL_FILE_UNSAFE and similar for a file that cannot be read; TOOL_FILE_BROKEN,
+    Raises InvalidInputError with `field`: TOOL_FILE_UNSAFE and similar for a file that cannot be read; TOOL_FILE_BROKEN,
     with the sandbox's error, for one that cannot be used; TOOL_DUPLICATE.
     """
     tools: dict[str, SandboxedTool] = {}
     for file in files:
-        for tool in await sandboxed_file(file, sandbox, memory_bytes):
+        for tool in await sandboxed_file(file, sandbox, memory_bytes, field):
             name = tool.spec.name
             if name in tools:
-                raise _broken(
-                    file, f"tool {name!r} is defined in {tools[name].file} already", "TOOL_DUPLICATE"
-                )
+                why = f"tool {name!r} is defined in {tools[name].file} already"
+                raise _broken(file, field, why, "TOOL_DUPLICATE")
             tools[name] = tool
     return list(tools.values())
 
 
-async def sandboxed_file(file: Path, sandbox: Sandbox, memory_bytes: int) -> Sequence[SandboxedTool]:
+async def sandboxed_file(
+    file: Path, sandbox: Sandbox, memory_bytes: int, field: str = FILES
+) -> Sequence[SandboxedTool]:
     """The tools of one file. Raises InvalidInputError as `sandboxed_tools` does."""
-    source = read_source(file)
+    source = read_source(file, field)
     request = Request(Errand.DESCRIBE, str(file), source, Limits(DESCRIBE_SECONDS, memory_bytes))
     try:
         with anyio.fail_after(DESCRIBE_SECONDS):
             described = await sandbox.perform(request, DESCRIBE_BYTES)
         specs = TypeAdapter(tuple[ToolSpec, ...]).validate_python(described)
     except ToolError as error:
-        raise _broken(file, error.message, error.reason) from error
+        raise _broken(file, field, error.message, error.reason) from error
     except TimeoutError as error:
         why = f"it did not describe its tools within {DESCRIBE_SECONDS:g} seconds"
-        raise _broken(file, why, "TOOL_FILE_BROKEN") from error
+        raise _broken(file, field, why, "TOOL_FILE_BROKEN") from error
     except ValidationError as error:
-        raise _broken(
-            file, f"the description of its tools is invalid: {error}", "TOOL_FILE_BROKEN"
-        ) from error
+        why = f"the description of its tools is invalid: {error}"
+        raise _broken(file, field, why, "TOOL_FILE_BROKEN") from error
     return [SandboxedTool(spec, file, source, sandbox, memory_bytes) for spec in specs]
 
 
-def _broken(file: Path, why: str, reason: str) -> InvalidInputError:
+def _broken(file: Path, field: str, why: str, reason: str) -> InvalidInputError:
     known = reason if reason.startswith(("TOOL_", "SANDBOX_")) else "TOOL_FILE_BROKEN"
-    return InvalidInputError(f"cannot use the tool file {file}: {why}", reason=known, field="tools.folders")
+    return InvalidInputError(f"cannot use the tool file {file}: {why}", reason=known, field=field)

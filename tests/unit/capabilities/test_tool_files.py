@@ -46,10 +46,12 @@ def shown_tool(page: str) -> str:
 
 
 def refusal(path: Path) -> InvalidInputError:
-    with pytest.raises(InvalidInputError) as refused:
-        load_tool_files([path])
-    assert str(path) in refused.value.message
-    assert refused.value.field == "tools.files"
+    """The error, which names the file, and the key of the configuration that names it."""
+    for field in ("tools.folders", "tools.files"):
+        with pytest.raises(InvalidInputError) as refused:
+            load_tool_files([path], field)
+        assert str(path) in refused.value.message
+        assert refused.value.field == field
     return refused.value
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from aeond.capabilities.agents.loading import AnyAgent, load_agents
 from aeond.capabilities.templates.loading import check_agents, check_names, check_tools, load_templates
 from aeond.capabilities.templates.subtask_tools import DELEGATE, subtask_tools
-from aeond.capabilities.tool_files import load_tool_files, read_source
+from aeond.capabilities.tool_files import FOLDERS, load_tool_files, read_source
 from aeond.capabilities.tools.files.contained_files import ContainedFiles
 from aeond.capabilities.tools.registry import Registry
 from aeond.capabilities.tools.worker_threads import WorkerThreads
@@ -57,8 +57,10 @@ def check_files(tools: ToolsSection) -> str:
     from aeond.capabilities.sandbox.sandboxed_tool import python_files
 
     files = [Path(name).expanduser() for name in tools.files]
-    for file in (*files, *python_files([Path(name).expanduser() for name in tools.folders])):
+    for file in files:
         read_source(file)
+    for file in python_files([Path(name).expanduser() for name in tools.folders]):
+        read_source(file, FOLDERS)
     templates = load_templates([Path(name).expanduser() for name in tools.templates])
     subtask_tools(templates, offered_subtasks(tools))
     return f"{len(files)} tool files and {len(templates)} templates can be read"
@@ -82,7 +84,7 @@ async def own_tools(tools: ToolsSection, paths: Paths) -> tuple[Sequence[Tool], 
     if tools.sandbox is SandboxKind.NONE:
         inside = [
             *load_tool_files(files),
-            *(ForeignTool(tool, Effect.EXEC_HOST) for tool in load_tool_files(foreign)),
+            *(ForeignTool(tool, Effect.EXEC_HOST) for tool in load_tool_files(foreign, FOLDERS)),
         ]
         return inside, _reaching_files(inside)
     hidden = [Path(name) for name in real_names(paths.own_files)]
@@ -90,7 +92,7 @@ async def own_tools(tools: ToolsSection, paths: Paths) -> tuple[Sequence[Tool], 
     bound = partial(sandboxed_tools, sandbox=sandbox, memory_bytes=tools.sandbox_memory_mib << 20)
     own = load_tool_files(files)
     apart = await bound(files) if tools.sandboxed else ()
-    contained = [ForeignTool(tool, Effect.EXEC_CONTAINED) for tool in await bound(foreign)]
+    contained = [ForeignTool(tool, Effect.EXEC_CONTAINED) for tool in await bound(foreign, field=FOLDERS)]
     unconfined = _reaching_files(own) - frozenset(tools.sandboxed)
     return [*replaced(own, apart, tools.sandboxed), *contained], unconfined
 

@@ -1,11 +1,14 @@
 """Tools and results of servers in our terms."""
 
+from dataclasses import replace
+
 import mcp_types as types
 import pytest
 
 from aeond.capabilities.mcp.settings import ServerSettings
 from aeond.capabilities.mcp.translation import MAX_SCHEMA_BYTES, output_of, spec_of, text_of, tool_name
 from aeond.domain.tools import Effect
+from aeond.domain.values import canonical_json
 from aeond.schemas.compiled import CompiledSchema
 from tests.support.mcp_world import in_memory
 
@@ -81,3 +84,22 @@ def test_structured_results_are_data() -> None:
     result = types.CallToolResult(content=[], structured_content={"n": 3})
     output = output_of(result, spec_of(tool, SETTINGS, (), ""))
     assert (output.data, output.taint) == ({"n": 3}, ("mcp:files",))
+
+
+@pytest.mark.parametrize("letter", ["a", "ß", "\n", "\U0001f600", "\x01"])
+def test_a_text_is_cut_to_its_limit_as_json(letter: str) -> None:
+    """Of a longer text as much is kept as the limit of a result in bytes of JSON leaves, however many bytes a letter takes; text within
+    the limit stays whole."""
+    settings = replace(SETTINGS, max_output_bytes=1_024)
+    spec = spec_of(types.Tool(name="read", input_schema={"type": "object"}), settings, (), "")
+
+    def size(count: int) -> int:
+        content: list[types.ContentBlock] = [types.TextContent(text=letter * count)]
+        return len(canonical_json(output_of(types.CallToolResult(content=content), spec).data).encode())
+
+    whole = next(
+        count for count in range(1_024, 0, -1) if len(canonical_json(letter * count).encode()) <= 1_024
+    )
+    assert size(whole) == len(canonical_json(letter * whole).encode())
+    assert 900 < size(whole + 1) <= 1_024
+    assert 900 < size(10_000) <= 1_024

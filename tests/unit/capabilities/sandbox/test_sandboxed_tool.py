@@ -93,7 +93,7 @@ async def test_an_invalid_tool_description_is_rejected(file: Path, said: JsonVal
     """A file's description of its tools is validated before use."""
     with pytest.raises(InvalidInputError) as caught:
         await sandboxed_file(file, SaidSandbox(said), 1 << 30)
-    assert (caught.value.reason, caught.value.field) == ("TOOL_FILE_BROKEN", "tools.folders")
+    assert (caught.value.reason, caught.value.field) == ("TOOL_FILE_BROKEN", "tools.files")
 
 
 class SilentSandbox:
@@ -128,6 +128,18 @@ async def test_a_file_that_breaks_is_named(file: Path, unit: ToolUnit) -> None:
         await sandboxed_file(file, unit, 1 << 30)
     assert caught.value.reason == "TOOL_FILE_BROKEN"
     assert not [name for name in set(sys.modules) - before if name.startswith("aeond_tools_")]
+
+
+@pytest.mark.parametrize("field", ["tools.files", "tools.folders"])
+async def test_an_error_names_the_key_of_the_file(file: Path, field: str) -> None:
+    """The error about a tool file has the configuration key that names it."""
+    with pytest.raises(InvalidInputError) as caught:
+        await sandboxed_tools([file, file], SaidSandbox([SPEC]), 1 << 30, field)
+    assert (caught.value.reason, caught.value.field) == ("TOOL_DUPLICATE", field)
+    file.chmod(0o666)
+    with pytest.raises(InvalidInputError) as caught:
+        await sandboxed_file(file, SaidSandbox([SPEC]), 1 << 30, field)
+    assert (caught.value.reason, caught.value.field) == ("TOOL_FILE_UNSAFE", field)
 
 
 async def test_one_name_is_one_tool(file: Path) -> None:

@@ -2,6 +2,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+import anyio
 import pytest
 
 from aeond.capabilities.llm.agent import LLMAgent
@@ -17,6 +18,7 @@ from aeond.orchestration.execution.readiness import prepared_step
 from aeond.orchestration.prompts.run_prompts import CUT_NOTE, SHORTENED_NOTE
 from aeond.ports import StepOutput
 from tests.support.strategy import grant, run_of, says, thinks
+from tests.support.virtual_time import in_virtual_time
 
 ALONE = thinks("s1", "Sing.")
 LAST = thinks("s2", "What grows there?", "s1")
@@ -228,6 +230,38 @@ async def test_an_agent_that_fails_is_a_problem() -> None:
     outcome = await Room().reason(step, run_of(step), {"talker": FailingAgent("")})
     assert outcome.problem is not None
     assert (outcome.problem.reason, outcome.problem.retryable) == ("CANNOT", True)
+
+
+@pytest.mark.parametrize("capabilities", [(), ("stream",)])
+def test_an_agent_that_never_answers_is_a_problem(capabilities: Sequence[str]) -> None:
+    """An agent without a model has ten minutes for a step, as one with a model."""
+
+    class SilentAgent(TalkingAgent):
+        async def process(self, message: Message) -> Message:
+            await anyio.sleep_forever()
+            raise AssertionError
+
+    async def scene() -> None:
+        agent = SilentAgent("")
+        agent.capabilities = capabilities
+        step = PlanStep("s1", "Count.", agent="talker")
+        outcome = await Room().reason(step, run_of(step), {"talker": agent})
+        assert outcome.problem is not None
+        assert outcome.problem.reason == "AGENT_TIMEOUT"
+
+    in_virtual_time(scene)
+
+
+async def test_a_timeout_within_an_agent_is_a_bug_in_it() -> None:
+    """A TimeoutError that an agent lets through is not taken for the deadline of its step."""
+
+    class ImpatientAgent(TalkingAgent):
+        async def process(self, message: Message) -> Message:
+            raise TimeoutError("of its own")
+
+    step = PlanStep("s1", "Count.", agent="talker")
+    with pytest.raises(TimeoutError, match="of its own"):
+        await Room().reason(step, run_of(step), {"talker": ImpatientAgent("")})
 
 
 async def test_an_unknown_clarity_counts_as_clear() -> None:

@@ -5,14 +5,12 @@ format of a file: a list goes on with its markers, a table with its columns, and
 """
 
 import codecs
-import configparser
-import json
 import re
-import tomllib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import PurePosixPath
-from typing import Any, Final
+from typing import Final
 
+from aeond.capabilities.tools.editing.formats import breaks, is_valid, keep_format
 from aeond.capabilities.tools.editing.json_items import NewItems, is_json, new_items, whole_item, with_commas
 from aeond.capabilities.tools.editing.list_items import (
     LIST_ITEM,
@@ -37,7 +35,7 @@ from aeond.capabilities.tools.editing.sections import (
     without_section,
 )
 from aeond.capabilities.tools.files.differences import Edit
-from aeond.capabilities.tools.files.table_rows import as_rows, odd_row
+from aeond.capabilities.tools.files.table_rows import as_rows
 from aeond.domain.names import folded
 from aeond.errors import ToolError
 from aeond.frozen import frozen
@@ -47,32 +45,6 @@ _WINDOWS: Final = codecs.lookup("cp1252")  # found here, because a sandbox may n
 # Formats in which a backslash has no meaning: prose and tables.
 _PROSE: Final = frozenset({"", ".txt", ".md", ".csv", ".tsv", ".log", ".org", ".rst"})
 _ESCAPED_BREAKS: Final = re.compile(r"(?:[^\\]|(?<![:\\])\\n)*")
-
-
-def _read_json(text: str) -> None:
-    """Raises ValueError for no JSON, and for an object with the same name twice."""
-
-    def once(members: Sequence[tuple[str, object]]) -> None:
-        names = [name for name, _ in members]
-        if len({*names}) < len(names):
-            raise ValueError(f"a name stands twice in one object: {max(names, key=names.count)!r:.100}")
-
-    json.loads(text, object_pairs_hook=once)
-
-
-def _read_ini(text: str) -> None:
-    """Raises ValueError for lines that no settings of sections can have."""
-    try:
-        configparser.RawConfigParser().read_string(text)
-    except configparser.Error as error:
-        raise ValueError(str(error)) from error
-
-
-_READERS: Final[Mapping[str, Callable[[str], Any]]] = {
-    ".json": _read_json,
-    ".toml": tomllib.loads,
-    ".ini": _read_ini,
-}
 
 
 def with_line_breaks(text: str, path: str) -> str:
@@ -124,14 +96,14 @@ def edit_text(content: bytes, changes: Sequence[Replacement | Addition], path: s
     changes = [part for change in changes for part in _parted(text, change, path)]
     kept = _without_copies(text, changes)
     after, notes = _changed(text, kept, path)
-    if _breaks(text, after, path):
+    if breaks(text, after, path):
         fitting = [change for change in kept if not _is_odd(text, change, path)]
         if len(fitting) == len(kept):  # what they are added to is replaced
             fitting = [change for change in kept if isinstance(change, Replacement)]
         if 0 < len(fitting) < len(kept):
             kept = fitting
             after, notes = _changed(text, kept, path)
-    _keep_format(text, after, path)
+    keep_format(text, after, path)
     left_out = ["nothing else added: it is there already, or is no part of such a file"]
     return Edit(
         _encoded_like(text, after, path), "\n".join([*notes, *(left_out if len(kept) < len(changes) else [])])
@@ -139,17 +111,35 @@ def edit_text(content: bytes, changes: Sequence[Replacement | Addition], path: s
 
 
 def _changed(text: str, changes: Sequence[Replacement | Addition], path: str) -> tuple[str, Sequence[str]]:
-    """The text after the changes, and what each has done."""
-    replaced = {change.old for change in changes if isinstance(change, Replacement) and change.new}
+    """The text after the changes, and what each has done: replacements and lines at the end in turn, then, from the top, items of JSON and
+    lines below others."""
     items = _items_of(text, changes, path)
     below = {
-        at: one
-        for at, one in enumerate(changes)
-        if isinstance(one, Addition) and one.below.strip() and at not in items
+        at: change
+        for at, change in enumerate(changes)
+        if isinstance(change, Addition) and change.below.strip() and at not in items
     }
-    notes: dict[int, str] = {}
-    original = text
     places = {**_places_of(text, below, path), **{at: item.place for at, item in items.items()}}
+    after, notes, moved = _in_turn(text, changes, places, path)
+    length = len(after)
+    for at, before in sorted(moved.items(), key=lambda one: one[1]):
+        place = before + len(after) - length
+        if at in items:
+            after = after[:place] + _broken_like(after, items[at].text) + after[place:]
+            notes[at] = f"added: {shown(items[at].what)}"
+        else:
+            after, notes[at] = _added(after, place, below[at].text, path)
+    if is_json(path) and breaks(text, after, path) and not breaks(text, with_commas(after), path):
+        after = with_commas(after)
+    return after, [notes[at] for at in sorted(notes)]
+
+
+def _in_turn(
+    text: str, changes: Sequence[Replacement | Addition], places: Mapping[int, int], path: str
+) -> tuple[str, dict[int, str], Mapping[int, int]]:
+    """The text after the changes that have no place, what each has done, and where the places are then."""
+    replaced = {change.old for change in changes if isinstance(change, Replacement) and change.new}
+    notes: dict[int, str] = {}
     for at, change in enumerate(changes):
         if at in places or (isinstance(change, Replacement) and not change.new and change.old in replaced):
             continue  # to replace a line is to remove it
@@ -162,23 +152,12 @@ def _changed(text: str, changes: Sequence[Replacement | Addition], path: str) ->
         if changed != text or (at == len(changes) - 1 and not notes and not places):
             notes[at] = note
         text = changed
-    length = len(text)
-    for at, before in sorted(places.items(), key=lambda one: one[1]):
-        place = before + len(text) - length
-        if at in items:
-            text = text[:place] + _broken_like(text, items[at].text) + text[place:]
-            notes[at] = f"added: {shown(items[at].what)}"
-        else:
-            text, notes[at] = _added(text, place, below[at].text, path)
-    if is_json(path) and _breaks(original, text, path):
-        corrected = with_commas(text)
-        text = text if _breaks(original, corrected, path) else corrected
-    return text, [notes[at] for at in sorted(notes)]
+    return text, notes, places
 
 
 def _items_of(text: str, changes: Sequence[Replacement | Addition], path: str) -> Mapping[int, NewItems]:
     """The additions that are items or members within a JSON document. Raises ToolError as `only_place` does."""
-    if not is_json(path) or _problem(_read_json, text):
+    if not is_json(path) or not is_valid(text, path):
         return {}
     found = {}
     for at, change in enumerate(changes):
@@ -224,7 +203,7 @@ def _parted(text: str, change: Replacement | Addition, path: str) -> Sequence[Re
     first, last = line_bounds(text, start, end)
     old = change.old if is_named else text[first:last].rstrip("\r\n")
     new, section = split_at_section(old, text[first:start] + change.new + text[end:last])
-    within_value = _breaks(text, text[:first], path)  # a line in brackets is a part of it
+    within_value = breaks(text, text[:first], path)  # a line in brackets is a part of it
     if not section or within_value or end_of_section(text, last) == last:
         return [change]
     return [Replacement(old, new.rstrip("\r\n")), Addition(section.rstrip("\r\n"), old)]
@@ -248,13 +227,7 @@ def _without_copies(text: str, changes: Sequence[Replacement | Addition]) -> Seq
 
 def _is_odd(text: str, change: Replacement | Addition, path: str) -> bool:
     """Whether a line for a valid document breaks it, as what a model wants to say to a person does."""
-    return isinstance(change, Addition) and _breaks(text, _changed(text, [change], path)[0], path)
-
-
-def _breaks(before: str, after: str, path: str) -> bool:
-    """Whether a document was valid before, and is not after."""
-    reader = _READERS.get(PurePosixPath(path).suffix.lower())
-    return reader is not None and not _problem(reader, before) and bool(_problem(reader, after))
+    return isinstance(change, Addition) and breaks(text, _changed(text, [change], path)[0], path)
 
 
 def _replaced(text: str, old: str, new: str, path: str) -> tuple[str, str, tuple[int, int]]:
@@ -304,28 +277,6 @@ def _as_item(text: str, start: int, new: str, *, prose: bool) -> tuple[int, str]
     if item["number"] not in {None, "1", own["number"]}:
         return first + own.end("indent"), new.lstrip()
     return first + own.end("space"), new[item.end("space") :]
-
-
-def _keep_format(before: str, after: str, path: str) -> None:
-    """Raises ToolError (FORMAT_BROKEN) where the edit breaks what was valid: JSON, TOML, INI, or a table all of whose lines
-    have as many fields as its header."""
-    suffix = PurePosixPath(path).suffix.lower()
-    reader = _READERS.get(suffix)
-    if reader is not None and _problem(reader, before) == "":
-        problem = _problem(reader, after)
-    else:
-        problem = odd_row(before, after, path)
-    if problem:
-        raise ToolError(f"{path!r:.200} would be broken: {problem:.300}", reason="FORMAT_BROKEN")
-
-
-def _problem(reader: Callable[[str], Any], text: str) -> str:
-    """Why the text cannot be read; "" if it can."""
-    try:
-        reader(text.removeprefix("\ufeff"))
-    except (ValueError, RecursionError) as error:
-        return str(error) or "it is nested too deeply"
-    return ""
 
 
 def _decoded(content: bytes, path: str) -> str:

@@ -9,11 +9,13 @@ from collections.abc import Sequence
 from pathlib import PurePosixPath
 from typing import Final
 
+from aeond.capabilities.tools.editing.list_items import item_text
 from aeond.frozen import frozen
 
 MAX_CHARS: Final = 512 << 10  # which are taken apart in a fifth of a second
 _TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{},:]|[^\s\[\]{},:"\ufeff]+')
 _SPACED: Final = re.compile(r'[,:] ["\d\[{tfn-]')
+_NOT_IN_WORDS: Final = frozenset('"\\{}[]:\r\n')  # of an item without quotation marks
 _AROUND: Final = " \t\r\n,"  # an item on its line
 _BRACES: Final = {"[": "]", "{": "}"}
 
@@ -76,21 +78,35 @@ def containers(text: str) -> Sequence[Container]:
 def new_items(text: str, addition: str, named: tuple[int, int], lines: tuple[int, int]) -> NewItems | None:
     """Items of a list or members of an object that are added below a place, within these lines, of a valid document; None where they are neither, or fit
     nowhere. They stand in the list or object that goes on behind the lines, or around a place that is only a part of them; else at the end of the only list or
-    object on the lines."""
+    object on the lines. Words on one line are an item of a list of texts that is named, or a part of it, without the bullet that small models copy from elsewhere."""
     what = addition.strip().strip(",").strip()
     bracket = next((one for one in _BRACES if what and _reads(f"{one}{what}{_BRACES[one]}")), None)
-    if bracket is None:
+    if bracket is not None:
+        place = _place_of(text, bracket, named, lines)
+        return _in(*place, text, what) if place else None
+    place = None if named == (0, len(text)) else _place_of(text, "[", named, lines)
+    words = item_text(what)
+    if place is None or not words or not _NOT_IN_WORDS.isdisjoint(words):
         return None
+    of_texts = bool(place[0].items) and all(text[start] == '"' for start, _ in place[0].items)
+    is_meant = named[0] < place[0].end and not text[named[1] : place[0].start].strip('": ')
+    return _in(*place, text, json.dumps(words, ensure_ascii=False)) if of_texts and is_meant else None
+
+
+def _place_of(
+    text: str, bracket: str, named: tuple[int, int], lines: tuple[int, int]
+) -> tuple[Container, int] | None:
+    """The list or object to add to, and the place in it behind which to add."""
     found = containers(text)
     first, last = lines
     is_part = text[first:last].strip(_AROUND) != text[slice(*named)].strip(_AROUND)
     start, end = named if is_part else (last - 1, last)
     around = next((one for one in found if one.holds(start, end)), None)
     if around is not None and around.bracket == bracket:
-        return _in(around, end, text, what)
+        return around, end
     inside = [one for one in found if one.bracket == bracket and first <= one.start and one.end <= last]
     outer = [one for one in inside if not any(other.holds(one.start, one.end) for other in inside)]
-    return _in(outer[0], outer[0].end, text, what) if len(outer) == 1 else None
+    return (outer[0], outer[0].end) if len(outer) == 1 else None
 
 
 def _in(container: Container, at: int, text: str, what: str) -> NewItems:

@@ -46,6 +46,12 @@ def edited(text: str, *changes: Replacement | Addition) -> str:
         ('{"a": [1], "b": [2]}', Addition("3"), None),
         (LINE, Addition('"n": 3', '"n": 2'), None),
         (LINE, Addition("A day later.", LINE), None),
+        (LINE, Addition("A day later.", '"n": 2'), None),
+        (LINE, Addition("- [ ] awl", '"file"'), LINE.replace('"file"', '"file", "awl"')),
+        (LINE, Addition("drill bit, 8 mm", '"tools"'), LINE.replace('"file"', '"file", "drill bit, 8 mm"')),
+        (LINE, Addition("awl", '["saw", "file"]'), LINE.replace('"file"', '"file", "awl"')),
+        (LINE, Addition('awl "fine"', '"file"'), None),
+        (TREE, Addition("four", "3"), None),
     ],
 )
 def test_items_are_added_where_they_fit(text: str, change: Addition, expected: str | None) -> None:

@@ -1,12 +1,13 @@
-"""Detects what a small model makes up or loses: numbers of a fact or a calculation that stand nowhere, those that a request names, facts that
-repeat their names, and files that are filled with what was not said, or what only the examples of the prompt say."""
+"""Detects what a small model makes up, loses or mistakes: numbers of a fact or a calculation that stand nowhere, those that a request names, facts that
+repeat their names, and files that are filled with what was not said, or what only the examples of the prompt say,
+and facts that are not what is to be removed."""
 
 import re
 from collections.abc import Iterable
 from datetime import date
 from typing import Final
 
-from aeond.domain.names import same_form, words_of
+from aeond.domain.names import same_form, words_of, words_to_match
 from aeond.domain.policy import Effect
 from aeond.domain.runs.run import RunSnapshot
 from aeond.domain.runs.situations import Situation
@@ -109,6 +110,26 @@ def has_news(call: ToolCall, spec: ToolSpec, run: RunSnapshot, situation: Situat
     )
     said = _PART.findall(run.request.text)
     return bool(removed) and any(len(part) > 1 and part not in _PART.findall(removed) for part in said)
+
+
+def removes_other(call: ToolCall, spec: ToolSpec, run: RunSnapshot, situation: Situation) -> bool:
+    """Whether the call would remove a fact that has no word of the request, where a file has one in its name: it is to be removed from there.
+    Without such a file the request may be in another language than the fact."""
+    if spec.effect is not Effect.MEMORY or not spec.only_existing:
+        return False
+    said = _long_words(f"{run.request.text} {run.text}")
+    named = [display_json(value) for value in call.arguments.values()]
+    facts = [
+        _long_words(f"{name} {display_json(value)}")
+        for name, value in situation.facts
+        if any(same_form(name, one) for one in named)
+    ]
+    names = [_long_words(path.rpartition("/")[2].rpartition(".")[0]) for path, _ in situation.files]
+    return bool(facts) and all(map(said.isdisjoint, facts)) and not all(map(said.isdisjoint, names))
+
+
+def _long_words(text: str) -> frozenset[str]:
+    return frozenset(word for word in words_to_match(text) if len(word) >= _WORD_CHARS)
 
 
 def _content(call: ToolCall) -> str:

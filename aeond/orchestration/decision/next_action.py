@@ -30,7 +30,7 @@ from aeond.orchestration.decision.interfaces import (
     DecisionModel,
     Offer,
 )
-from aeond.orchestration.decision.invention import has_news, is_copied, is_invented, is_unsaid
+from aeond.orchestration.decision.invention import has_news, is_copied, is_invented, is_unsaid, removes_other
 from aeond.orchestration.decision.offers import Offers
 from aeond.orchestration.decision.results import MAX_RESULT_CHARS, executed, results_length, turns_of
 from aeond.orchestration.last_runs import LastRuns
@@ -97,6 +97,9 @@ class NextAction:
                 if offer.only_tool
                 else await model.decide(fitted.value.messages, offer, grant, on_text)
             )
+        if self._removes_other(decided.value, offer, snapshot, situation) and grant.left.llm_calls:
+            offer = offer.to_act(FILE_CHANGES)
+            decided = await model.decide(fitted.value.messages, offer, grant, on_text)
         if self._unmakes(decided.value, offer, steps) and grant.left.llm_calls:
             offer = offer.without(decided.value.call.tool) if isinstance(decided.value, CallTool) else offer
             decided = await model.decide(fitted.value.messages, offer, grant, on_text)
@@ -202,6 +205,14 @@ class NextAction:
         """Whether a small model would forget a fact of which the request says something new."""
         chosen = self._of_small_model(decision, offer)
         return chosen is not None and bool(offer.to_keep().tools) and has_news(*chosen, snapshot, situation)
+
+    def _removes_other(
+        self, decision: Decision | None, offer: Offer, snapshot: RunSnapshot, situation: Situation
+    ) -> bool:
+        """Whether a small model would forget a fact, where something is to be removed from a file."""
+        chosen = self._of_small_model(decision, offer)
+        changing = bool(offer.to_act(FILE_CHANGES).tools)
+        return chosen is not None and changing and removes_other(*chosen, snapshot, situation)
 
     def _invents(
         self, decision: Decision | None, offer: Offer, snapshot: RunSnapshot, situation: Situation

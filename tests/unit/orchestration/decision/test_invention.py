@@ -10,7 +10,7 @@ from aeond.domain.runs.situations import Situation
 from aeond.domain.tools import Composition, CompositionView, Effect, ToolCall
 from aeond.domain.values import JsonValue
 from aeond.orchestration.decision.interfaces import Turn
-from aeond.orchestration.decision.invention import has_news, is_copied, is_invented, is_unsaid
+from aeond.orchestration.decision.invention import has_news, is_copied, is_invented, is_unsaid, removes_other
 from aeond.orchestration.interfaces import discard_text
 from tests.support.deciders import Composing, WholeTool, decider_of
 from tests.support.strategy import LOOK, TEXT, grant, registry, run_of, spec
@@ -128,6 +128,39 @@ def test_a_request_with_another_number_corrects_a_fact(request_: str, news: bool
     assert has_news(ToolCall("forget", {"key": "gym_locker"}), FORGET, run, LOCKER) is news
     assert not has_news(ToolCall("forget", {"key": "unknown"}), FORGET, run, LOCKER)
     assert not has_news(ToolCall("keep", {"key": "gym_locker"}), KEEP, run, LOCKER)
+
+
+@pytest.mark.parametrize(
+    ("request_", "other"),
+    [
+        ("We don't want the kite along, strike it from the sailing trip", True),
+        ("Strike the kite from the trip, my locker has one", False),  # it names the fact
+        ("Strike number 57 and what trips hold", False),  # no word of a file's name
+        ("Nimm den Drachen von der Liste", False),
+    ],
+)
+async def test_what_a_named_file_holds_is_not_forgotten(request_: str, *, other: bool) -> None:
+    """A fact that shares no word with the request stays, where the request has a word of a file's name: the model chooses a change of files."""
+    run, files = run_of(request=request_), (("lists/trip_sailing.md", ""),)
+    situation = replace(LOCKER, files=files)
+    forgetting = ToolCall("forget", {"key": "gym locker"})
+    assert removes_other(forgetting, FORGET, run, situation) is other
+    assert not removes_other(forgetting, FORGET, run, LOCKER)
+    assert not removes_other(ToolCall("keep", {"key": "gym locker"}), KEEP, run, situation)
+    edit = replace(spec("edit", {"path": TEXT}, ("path",), Effect.WRITE_CONTAINED), candidates=("path",))
+    rules = (
+        Rule(contains="Say in one word what a request", text="do", likely={"do": -0.1}),
+        Rule(contains="whether it is an update", text="none", likely={"none": -0.1}),
+        Rule.model_validate({"json": {"forget": {"key": "gym locker"}}, "times": 1}),
+        Rule.model_validate({"json": {"edit": {"path": "lists/trip_sailing.md"}}}),
+    )
+    tools = Registry()
+    for one in (FORGET, edit):
+        tools.register(WholeTool(one))
+    decider, _ = decider_of(rules, tools, situation, Composing({}, ("gym locker", "lists/trip_sailing.md")))
+    chosen = (await decider.choose(run, grant(10), discard_text)).value.tool_call
+    assert chosen is not None
+    assert chosen.tool == ("edit" if other else "forget")
 
 
 @pytest.mark.parametrize(

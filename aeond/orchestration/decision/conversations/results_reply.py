@@ -4,6 +4,7 @@ With rules, tools and examples of actions around a result, a small model recites
 measurements.
 """
 
+import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Final
 
@@ -52,6 +53,7 @@ REPLY_SECONDS: Final = 300.0
 _WORD_CHARS: Final = 4
 _NUMBER_CHARS: Final = 2
 _NAME_CHARS: Final = 3  # of a word by which a request names a fact: "my" names none
+_ADDRESS: Final = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)*")
 _DOUBTFUL_FROM: Final = -3.0  # log-odds of NOT_SHOWN against any answer
 _DOUBTFUL_PAGE_FROM: Final = -2.5  # the same, for pages that the request names
 _DOUBTFUL_FIGURE_FROM: Final = -1.5  # the same, for an answer with a figure that was computed from a table
@@ -194,7 +196,7 @@ async def results_reply(
     doubtful_from: Callable[[str], float] | None = None,
 ) -> str:
     """The answer, for one call of the grant, from the results of the steps below what stands above them, a place and a text each, or
-    without any from what is in view; NOT_SHOWN if they may not show it, "" if the model gives none that is complete. `doubtful_from`
+    without any from what is in view; NOT_SHOWN if they may not show it, or not an e-mail address that it has, "" if the model gives none that is complete. `doubtful_from`
     returns the log-odds from which a reply is doubtful, in place of the usual ones."""
 
     def build(result_chars: int) -> tuple[Message, ...]:
@@ -219,7 +221,9 @@ async def results_reply(
     limit = doubtful_from(answered.text) if doubtful_from else usual
     may_not_show = log_odds(answered.likely, _begins, NOT_SHOWN) >= limit
     not_shown = may_not_show or repeats_request(answered.text, run) or answered.text.startswith(NOT_SHOWN)
-    return NOT_SHOWN if not_shown else answered.text.strip()
+    view = str(fitted.value.messages[-1].content).casefold()
+    invents = any(address not in view for address in _ADDRESS.findall(answered.text.casefold()))
+    return NOT_SHOWN if not_shown or invents else answered.text.strip()
 
 
 def shown_results(steps: Sequence[StepSnapshot], result_chars: int) -> Sequence[tuple[str, str]]:

@@ -220,6 +220,22 @@ async def test_more_than_an_answer_may_be_wanted() -> None:
     assert await answer(subject, asked(LOOKED, request=request)) == "They are red."
 
 
+@pytest.mark.parametrize(
+    ("output", "reply", "given"),
+    [
+        ("write to Ida@heron.example", "Her address is ida@heron.example.", True),
+        ("Ida writes from heron.example", "Her address is ida@heron.example.", False),
+        ("two sails @ 40 euros", "It is 2 @ 40 euros.", True),
+    ],
+)
+async def test_an_address_is_not_put_together(output: str, reply: str, *, given: bool) -> None:
+    """An answer with an e-mail address that is not in view is made up from a name, and is looked for elsewhere."""
+    subject, _ = decider(reply, looks=True)
+    run = asked(ran(calls("s1", "look", path="boat.txt"), output=output), request="Where do I write to Ida?")
+    said = await answer(subject, run)
+    assert said.startswith(reply) is given
+
+
 async def test_a_repeated_request_is_no_answer() -> None:
     """Where the model only repeats the request, the results do not show what was asked for."""
     subject, _ = decider("which sails are up", looks=True)

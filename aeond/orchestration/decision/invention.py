@@ -80,8 +80,8 @@ def is_unsaid(call: ToolCall, spec: ToolSpec, run: RunSnapshot, situation: Situa
 
 
 def is_copied(call: ToolCall, spec: ToolSpec, run: RunSnapshot, situation: Situation, examples: str) -> bool:
-    """Whether the call would make something new in which most lines that have a word and a number which nobody said have them all from these
-    examples: "Omar: 95 euros"."""
+    """Whether the call would make something new from these examples. Only lines with a word and a number that nobody said count, and most of
+    them have nothing unsaid that the examples lack: "Omar: 95 euros"."""
     if not spec.for_existing:
         return False
     said, shown = _said(run, situation), frozenset(words_of(examples))

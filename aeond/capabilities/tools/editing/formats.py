@@ -2,6 +2,7 @@
 
 import configparser
 import json
+import re
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import PurePosixPath
@@ -9,6 +10,10 @@ from typing import Any, Final
 
 from aeond.capabilities.tools.files.table_rows import odd_row
 from aeond.errors import ToolError
+
+_BEHIND_HEADER: Final = re.compile(
+    r"^\[[^\]\n]*\][ \t]*[^\s#;].*", re.MULTILINE
+)  # which is read as a part of the name
 
 
 def _read_json(text: str) -> None:
@@ -28,6 +33,8 @@ def _read_ini(text: str) -> None:
         configparser.RawConfigParser().read_string(text)
     except configparser.Error as error:
         raise ValueError(str(error)) from error
+    if (lost := _BEHIND_HEADER.search(text)) is not None:
+        raise ValueError(f"nothing can stand behind the name of a section: {lost[0]!r:.100}")
 
 
 _READERS: Final[Mapping[str, Callable[[str], Any]]] = {

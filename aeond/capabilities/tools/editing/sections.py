@@ -5,13 +5,14 @@ Such a name is the header and the line, `[lamp] watts = 60`: it tells the line f
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import Final
 
 _SECTIONED: Final = frozenset({".ini", ".toml", ".cfg", ".conf"})
 _HEADER: Final = re.compile(r"[ \t]*(\[\[?[^\[\],]+\]\]?)\s*(?:[#;].*)?")
-_NAME: Final = re.compile(r"\s*(\[\[?[^\[\],]+\]\]?)[ \t]+(\S.*?)\s*")
+_NAME: Final = re.compile(r"\s*(\[\[?[^\[\],]+\]\]?)[ \t]+([^\s#;].*?)\s*")
+_SETTING: Final = re.compile(r"\s*([^\s\[\]#;=:][^\[\]#;=:]*?)\s*[=:]")
 
 
 def opens_section(text: str, path: str) -> bool:
@@ -81,6 +82,25 @@ def without_section(new: str, name: str) -> str:
     return new[repeated.end() :] if repeated else new
 
 
+def settings_of(text: str, new: str, path: str) -> tuple[str, Mapping[str, str], str]:
+    """Of lines that begin with the header of a section that the text has once: the header; those that set a key of it anew, by the names of
+    the lines that they take the place of; and the others. Without a header for anything else."""
+    lines = (
+        _NAME.sub(r"\1\n\2", new).strip().splitlines() if _NAME.fullmatch(new) else new.strip().splitlines()
+    )
+    header = lines[0].strip() if lines else ""
+    there = text.splitlines()
+    headers = [found[1] for found in map(_HEADER.fullmatch, there) if found]
+    if not opens_section(header, path) or any(map(_is_header, lines[1:])) or headers.count(header) != 1:
+        return "", {}, new
+    own = [line.strip() for line, of in zip(there, _headers_of(there), strict=True) if of == header]
+    names = {
+        _key_of(line): f"{header} {line}" for line in own if line_in_section(text, f"{header} {line}", path)
+    }
+    anew = {names[key]: line.strip() for line in lines[1:] if (key := _key_of(line)) and key in names}
+    return header, anew, "\n".join(line for line in lines[1:] if line.strip() not in anew.values())
+
+
 def sets_apart(text: str) -> bool:
     """Whether sections of the text have an empty line above their headers."""
     lines = text.splitlines()
@@ -101,6 +121,12 @@ def _headers_of(lines: Sequence[str]) -> Sequence[str]:
 
 def _is_header(line: str) -> bool:
     return _HEADER.fullmatch(line.rstrip("\r\n")) is not None
+
+
+def _key_of(line: str) -> str:
+    """The key that a line of settings sets, without regard to case; "" if it sets none."""
+    found = _SETTING.match(line)
+    return found[1].casefold() if found else ""
 
 
 def _above_comments(lines: Sequence[str], number: int) -> int:

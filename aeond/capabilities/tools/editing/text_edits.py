@@ -31,6 +31,7 @@ from aeond.capabilities.tools.editing.sections import (
     line_in_section,
     opens_section,
     sets_apart,
+    settings_of,
     split_at_section,
     without_section,
 )
@@ -96,6 +97,9 @@ def edit_text(content: bytes, changes: Sequence[Replacement | Addition], path: s
     changes = [part for change in changes for part in _parted(text, change, path)]
     kept = _without_copies(text, changes)
     after, notes = _changed(text, kept, path)
+    if after == text and (lasting := _without_restored(kept)) != kept:
+        kept = lasting
+        after, notes = _changed(text, kept, path)
     if breaks(text, after, path):
         fitting = [change for change in kept if not _is_odd(text, change, path)]
         if len(fitting) == len(kept):  # what they are added to is replaced
@@ -188,7 +192,16 @@ def _places_of(text: str, additions: Mapping[int, Addition], path: str) -> Mappi
 
 
 def _parted(text: str, change: Replacement | Addition, path: str) -> Sequence[Replacement | Addition]:
-    """The change; a replacement that would give the keys below its place to a section that it brings, in two parts: the section as an addition."""
+    """The change; settings of a section that is there already, each in its place; a replacement that would give the keys below its place
+    to a section that it brings, in two parts: the section as an addition."""
+    new = change.text if isinstance(change, Addition) else change.new
+    header, anew, others = settings_of(text, new, path)
+    named = {header, *anew, *(name.removeprefix(header).strip() for name in anew)}
+    if header and (isinstance(change, Addition) or change.old.strip() in named):
+        return [
+            *(Replacement(name, line) for name, line in anew.items()),
+            *([Addition(others, header)] if others else []),
+        ]
     if isinstance(change, Addition):
         return [change]
     is_named = line_in_section(text, change.old, path) is not None
@@ -223,6 +236,20 @@ def _without_copies(text: str, changes: Sequence[Replacement | Addition]) -> Seq
         return folded(item_text(change.text.strip())) in there
 
     return [change for change in changes if not is_copy(change)] or changes
+
+
+def _without_restored(changes: Sequence[Replacement | Addition]) -> Sequence[Replacement | Addition]:
+    """The changes without lines that bring back what another one removes, as a model writes that only wants it removed."""
+    removed = {
+        folded(item_text(change.old.strip()))
+        for change in changes
+        if isinstance(change, Replacement) and not change.new
+    }
+    return [
+        change
+        for change in changes
+        if isinstance(change, Replacement) or folded(item_text(change.text.strip())) not in removed
+    ]
 
 
 def _is_odd(text: str, change: Replacement | Addition, path: str) -> bool:

@@ -18,6 +18,8 @@ from aeond.errors import ToolError
         ("a = x", "a.toml", False),
         ("[a]\nb = 1", "a.ini", True),
         ("b = 1", "a.ini", False),
+        ("[a] b = 1", "a.ini", False),
+        ("[a] ; mine\nb = [c] d", "a.ini", True),
         ("{", "a.yaml", False),
         ("name,age\nIda,3", "a.csv", False),
     ],

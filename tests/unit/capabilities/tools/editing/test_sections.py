@@ -155,6 +155,39 @@ def test_a_section_for_an_equal_line_takes_no_settings() -> None:
     assert edited(text, change, path="a.conf") == "[a]\ny = 2\n[c]\nx = 1\n[b]\nx = 1\n"
 
 
+FAN = "[fan]\nspeed = 3\non = no\n\n[lamp] # left\non = no\nhue = 2\n"
+
+
+@pytest.mark.parametrize("path", ["fan.ini", "fan.conf"])
+@pytest.mark.parametrize(
+    "change",
+    [
+        Replacement("[lamp]", "[lamp] on = yes"),
+        Replacement("[lamp]", "[lamp]\non = yes"),
+        Replacement("on = no", "[lamp]\n on = yes"),
+        Replacement("on = no", "[lamp] on = yes"),
+        Addition("[lamp] on = yes"),
+        Addition("[lamp]\non = yes\n", "[fan]"),
+    ],
+)
+def test_settings_of_a_section_take_the_place_of_its_own(change: Replacement | Addition, path: str) -> None:
+    """A setting that is written with the header of a section that is there takes the place of the one with its key."""
+    assert edited(FAN, change, path=path) == FAN.replace("left\non = no", "left\non = yes")
+
+
+@pytest.mark.parametrize("change", [Replacement("[lamp]", "[lamp] watts = 9"), Addition("[lamp]\nwatts = 9")])
+def test_new_settings_of_a_section_stand_in_it(change: Replacement | Addition) -> None:
+    """A setting with a new key, written with the header of a section that is there, stands below that header, which stays as it is."""
+    assert edited(FAN, change, path="fan.ini") == FAN.replace("left\n", "left\nwatts = 9\n")
+
+
+def test_settings_of_a_section_that_is_there_twice_have_no_place() -> None:
+    """A header that stands twice names no section whose settings could be set."""
+    text = "[[lamp]]\non = true\n[[lamp]]\non = false\n"
+    with pytest.raises(ToolError, match="would be broken"):
+        edited(text, Replacement("on = false", "[[lamp]] on = true"), path="a.toml")
+
+
 def test_equal_lines_have_names() -> None:
     """A line of settings that other sections have too is named with its section; others, and those of other files, by themselves."""
     lines = LAMPS.splitlines()

@@ -364,3 +364,9 @@ def test_what_changes_nothing_is_not_reported_beside_a_change() -> None:
     edit = edit_text(b"- tea\n", [Addition("- rice"), same], "list.md")
     assert edit.change == "added: - rice"
     assert "tea" in edit_text(b"- tea\n", [same], "list.md").change
+
+
+def test_what_is_removed_does_not_come_back_in_its_place() -> None:
+    """A line that the same call removes and adds where it stood is removed."""
+    changes = Replacement("tea", ""), Addition("- [ ] tea", "- [ ] tea")
+    assert edit_text(b"- [ ] bread\n- [ ] tea\n", changes, "list.md").content == b"- [ ] bread\n"

@@ -10,7 +10,6 @@ from aeond.orchestration.answer.answerer import StepAnswerer
 from aeond.orchestration.answer.equations import Computes, computes_nothing
 from aeond.orchestration.budget.profiling import AdaptiveDepth
 from aeond.orchestration.context.file_search import FileSearch
-from aeond.orchestration.decision.answered import Answered
 from aeond.orchestration.decision.conversations.composing import Composer
 from aeond.orchestration.decision.conversations.correction import Corrections
 from aeond.orchestration.decision.decider import Decider
@@ -18,7 +17,7 @@ from aeond.orchestration.decision.forms.constrained import ConstrainedDecisions
 from aeond.orchestration.decision.forms.native import NativeDecisions
 from aeond.orchestration.decision.forms.schema import decision_schema
 from aeond.orchestration.decision.interfaces import DecisionModel, Offer
-from aeond.orchestration.decision.means import Means
+from aeond.orchestration.decision.means import Answered, Means
 from aeond.orchestration.decision.offers import Offers
 from aeond.orchestration.evaluation.evaluators import EvaluatorByRoute, PlanEvaluator
 from aeond.orchestration.interfaces import Planner, References

@@ -15,7 +15,7 @@ import pytest
 from aeond.capabilities.tools.relevance import related_lines
 from aeond.domain.tools import ToolSpec
 from aeond.orchestration.context.file_search import FileSearch
-from aeond.orchestration.decision import after_looks, decider, first_action, next_action
+from aeond.orchestration.decision import after_looks, decider, first_action, next_action, objections
 from aeond.orchestration.decision.conversations import fitting, redirection, results_reply
 from aeond.orchestration.decision.conversations.composing import Composer
 from aeond.orchestration.decision.conversations.correction import Corrections
@@ -74,7 +74,7 @@ MECHANISMS: Final = {
     "expressions": Mechanism(Composer, "complete", None, tool="calculator"),
     "facts": Mechanism(Composer, "complete", None, tool="remember"),
     "statements": Mechanism(Composer, "complete", None, tool="query_table"),
-    "invention": Mechanism(next_action, "is_invented", False, plain=True),
+    "invention": Mechanism(objections, "is_invented", False, plain=True),
 }
 """By name; the last four are conversations in which an argument of one tool is written."""
 

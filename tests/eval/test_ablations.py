@@ -6,7 +6,7 @@ import pytest
 from aeond.capabilities.tools.worker_threads import WorkerThreads
 from aeond.domain.runs.situations import Situation
 from aeond.domain.tools import Effect, ToolCall
-from aeond.orchestration.decision import next_action
+from aeond.orchestration.decision import objections
 from tests.eval.ablation_table import rows
 from tests.eval.ablations import MECHANISMS, acting, without
 from tests.support.strategy import TEXT, run_of, spec
@@ -16,7 +16,7 @@ INVENTED = ToolCall("keep", {"key": "gate code", "value": "4711"})
 
 
 def invents() -> bool:
-    found: bool = vars(next_action)["is_invented"](
+    found: bool = vars(objections)["is_invented"](
         INVENTED, KEEP, run_of(request="Keep the code."), Situation(), ()
     )
     return found

@@ -20,7 +20,7 @@ from aeond.kernel.orchestrator import RunPorts
 from aeond.orchestration.assembly import phases_over
 from aeond.orchestration.context.coreference import ModelReferences
 from aeond.orchestration.context.session_context import SessionContextBuilder
-from aeond.orchestration.decision.answered import Answered
+from aeond.orchestration.decision.means import Answered
 from aeond.orchestration.execution.agent_steps import AgentReasoner
 from aeond.orchestration.execution.inline_executor import InlineExecutor
 from aeond.orchestration.execution.intents import PreparedIntents

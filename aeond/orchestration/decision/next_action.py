@@ -9,28 +9,26 @@ from dataclasses import replace
 from aeond.domain.messages import Message
 from aeond.domain.outcome import Outcome, Problem, failure, success
 from aeond.domain.plans.plan import StepState
-from aeond.domain.plans.steps import StepSnapshot
 from aeond.domain.runs.budgets import Grant
 from aeond.domain.runs.run import RunSnapshot
 from aeond.domain.runs.situations import Situation
-from aeond.domain.tools import Effect, ToolCall, ToolSpec
+from aeond.domain.tools import ToolCall, ToolSpec
 from aeond.frozen import frozen
 from aeond.orchestration.answer.equations import evaluated
 from aeond.orchestration.context.file_search import FileSearch
-from aeond.orchestration.context.new_files import existing_name, names_file, names_new_file, spelt_as_named
+from aeond.orchestration.context.new_files import existing_name, names_new_file, spelt_as_named
 from aeond.orchestration.context.prompt_fitting import fit_prompt, room_in
 from aeond.orchestration.decision.conversations.composing import Composer
 from aeond.orchestration.decision.conversations.redirection import Redirection
 from aeond.orchestration.decision.conversations.whole_things import means_part
 from aeond.orchestration.decision.interfaces import (
     CHANGES,
-    FILE_CHANGES,
     CallTool,
     Decision,
     DecisionModel,
     Offer,
 )
-from aeond.orchestration.decision.invention import has_news, is_copied, is_invented, is_unsaid, removes_other
+from aeond.orchestration.decision.objections import Choice, Objection, Objections
 from aeond.orchestration.decision.offers import Offers
 from aeond.orchestration.decision.results import MAX_RESULT_CHARS, executed, results_length, turns_of
 from aeond.orchestration.last_runs import LastRuns
@@ -50,6 +48,10 @@ class NextAction:
     composer: Composer
     redirection: Redirection
     findings: LastRuns[str, str]
+
+    @property
+    def objections(self) -> Objections:
+        return Objections(self.offers, self.findings)
 
     async def choose(
         self,
@@ -80,34 +82,36 @@ class NextAction:
         fitted = await fit_prompt(self.llm, build, longest, room, tools)
         if fitted.value is None:
             return fitted.failed(None)
-        if offer.only_tool:
-            decided: Outcome[Decision | None] = success(CallTool(ToolCall(offer.only_tool)))
-        else:
-            decided = await model.decide(fitted.value.messages, offer, grant, on_text)
+        messages = fitted.value.messages
+        examples = "\n".join(str(message.content) for message in opening)
+
+        async def decide(offered: Offer) -> Outcome[Decision | None]:
+            if offered.only_tool:
+                return success(CallTool(ToolCall(offered.only_tool)))
+            return await model.decide(messages, offered, grant, on_text)
+
+        async def reconsidered(
+            decided: Outcome[Decision | None], offered: Offer, objections: Sequence[Objection]
+        ) -> tuple[Outcome[Decision | None], Offer]:
+            for objection in objections:
+                chosen = self._of_small_model(decided.value, offered)
+                if chosen is None or not grant.left.llm_calls:
+                    break
+                other = await objection(Choice(*chosen, offered, snapshot, situation, examples))
+                if isinstance(other, ToolCall):
+                    return success(CallTool(other)), offered
+                if other is not None:
+                    decided, offered = await decide(other), other
+            return decided, offered
+
+        decided = await decide(offer)
         if not steps and isinstance(decided.value, CallTool):
             called = offer.tool(decided.value.call.tool)
             other = await self.redirection.of_call(called, offer, snapshot, situation, grant)
             if other is not None and other.tools:
                 offer = other
-                decided = await model.decide(fitted.value.messages, offer, grant, on_text)
-        if self._forgets_news(decided.value, offer, snapshot, situation) and grant.left.llm_calls:
-            offer = offer.to_keep()
-            decided = (
-                success(CallTool(ToolCall(offer.only_tool)))
-                if offer.only_tool
-                else await model.decide(fitted.value.messages, offer, grant, on_text)
-            )
-        if self._removes_other(decided.value, offer, snapshot, situation) and grant.left.llm_calls:
-            offer = offer.to_act(FILE_CHANGES)
-            decided = await model.decide(fitted.value.messages, offer, grant, on_text)
-        if self._unmakes(decided.value, offer, steps) and grant.left.llm_calls:
-            offer = offer.without(decided.value.call.tool) if isinstance(decided.value, CallTool) else offer
-            decided = await model.decide(fitted.value.messages, offer, grant, on_text)
-        if self._misses_new_file(decided.value, offer, snapshot, situation) and grant.left.llm_calls:
-            if (look := await self._nearest(snapshot, situation)) is not None:
-                return success(CallTool(look))
-            offer = offer.without(decided.value.call.tool) if isinstance(decided.value, CallTool) else offer
-            decided = await model.decide(fitted.value.messages, offer, grant, on_text)
+                decided = await decide(offer)
+        decided, offer = await reconsidered(decided, offer, self.objections.to_choice)
         if not isinstance(decided.value, CallTool):
             return decided
         call = await self._complete(decided.value.call, offer, snapshot, situation, grant)
@@ -117,24 +121,10 @@ class NextAction:
         if lacking and first is not None and call.tool == first.for_existing:
             return decided
         if lacking and (grant.left.llm_calls or self.composer.validator.validate_tool_call(call, lacking)):
-            others = await self._instead(lacking, call, offer, snapshot)
-            decided = await model.decide(fitted.value.messages, others, grant, on_text)
+            decided = await decide(await self._instead(lacking, call, offer, snapshot))
         else:
             decided = success(CallTool(call))
-        look = await self._look_before(decided.value, offer, snapshot, situation)
-        if look is not None:
-            return success(CallTool(look))
-        examples = "\n".join(str(message.content) for message in opening)
-        looking = offer.to_look((Effect.READ,))
-        if (
-            looking.tools
-            and self._copies(decided.value, offer, snapshot, situation, examples)
-            and grant.left.llm_calls
-        ):
-            return await model.decide(fitted.value.messages, looking, grant, on_text)
-        if self._invents(decided.value, offer, snapshot, situation) and grant.left.llm_calls:
-            return await model.decide(fitted.value.messages, self.offers.asking(snapshot), grant, on_text)
-        return decided
+        return (await reconsidered(decided, offer, self.objections.to_call))[0]
 
     async def selection(
         self, snapshot: RunSnapshot, situation: Situation, offer: Offer, grant: Grant
@@ -198,91 +188,6 @@ class NextAction:
             return None
         spec = offer.tool(decision.call.tool)
         return (decision.call, spec) if spec is not None else None
-
-    def _forgets_news(
-        self, decision: Decision | None, offer: Offer, snapshot: RunSnapshot, situation: Situation
-    ) -> bool:
-        """Whether a small model would forget a fact of which the request says something new."""
-        chosen = self._of_small_model(decision, offer)
-        return chosen is not None and bool(offer.to_keep().tools) and has_news(*chosen, snapshot, situation)
-
-    def _removes_other(
-        self, decision: Decision | None, offer: Offer, snapshot: RunSnapshot, situation: Situation
-    ) -> bool:
-        """Whether a small model would forget a fact, where something is to be removed from a file."""
-        chosen = self._of_small_model(decision, offer)
-        changing = bool(offer.to_act(FILE_CHANGES).tools)
-        return chosen is not None and changing and removes_other(*chosen, snapshot, situation)
-
-    def _invents(
-        self, decision: Decision | None, offer: Offer, snapshot: RunSnapshot, situation: Situation
-    ) -> bool:
-        """Whether a small model would store an invented number; the user is asked for it instead."""
-        chosen = self._of_small_model(decision, offer)
-        turns = turns_of(executed(snapshot), MAX_RESULT_CHARS)
-        found = self.findings.get(snapshot.run_id)
-        turns += (replace(turns[-1], result=found),) if found and turns else ()
-        return chosen is not None and is_invented(*chosen, snapshot, situation, turns)
-
-    def _copies(
-        self,
-        decision: Decision | None,
-        offer: Offer,
-        snapshot: RunSnapshot,
-        situation: Situation,
-        examples: str,
-    ) -> bool:
-        """Whether a small model would, before any look, fill something new from the examples of its prompt."""
-        chosen = self._of_small_model(decision, offer)
-        return (
-            chosen is not None
-            and not executed(snapshot)
-            and is_copied(*chosen, snapshot, situation, examples)
-        )
-
-    def _unmakes(self, decision: Decision | None, offer: Offer, steps: Sequence[StepSnapshot]) -> bool:
-        """Whether a small model would remove what a step of the run has made or changed."""
-        chosen = self._of_small_model(decision, offer)
-        if chosen is None or not chosen[1].for_part:
-            return False
-        changed = [
-            step.step.tool_call
-            for step in steps
-            if step.state is StepState.SUCCEEDED and self.offers.changes(step.step.tool_call)
-        ]
-        made = [value for call in changed if call for value in call.arguments.values()]
-        return any(value in made for value in chosen[0].arguments.values())
-
-    def _misses_new_file(
-        self, decision: Decision | None, offer: Offer, snapshot: RunSnapshot, situation: Situation
-    ) -> bool:
-        """Whether a small model would change a file that the request does not name, where it names one that is to be made."""
-        chosen = self._of_small_model(decision, offer)
-        if chosen is None:
-            return False
-        call, spec = chosen
-        named = [value for value in call.arguments.values() if isinstance(value, str)]
-        return (
-            spec.effect in FILE_CHANGES
-            and bool(spec.composed)
-            and names_new_file(snapshot, situation)
-            and not any(names_file(snapshot, value) for value in named)
-        )
-
-    async def _look_before(
-        self, decision: Decision | None, offer: Offer, snapshot: RunSnapshot, situation: Situation
-    ) -> ToolCall | None:
-        """The call that reads the nearest file before a small model fills something new with what was not said; None if something was
-        looked up, or nothing is near."""
-        chosen = self._of_small_model(decision, offer)
-        unsaid = chosen is not None and is_unsaid(*chosen, snapshot, situation)
-        return await self._nearest(snapshot, situation) if unsaid else None
-
-    async def _nearest(self, snapshot: RunSnapshot, situation: Situation) -> ToolCall | None:
-        """The first call of a run, which reads the nearest file; None after others, and if none is near."""
-        if not situation.nearest or executed(snapshot):
-            return None
-        return (await self.offers.first(snapshot, situation)).reading(situation.nearest[0])
 
     async def _safer(
         self, call: ToolCall, offer: Offer, snapshot: RunSnapshot, situation: Situation, grant: Grant

@@ -12,9 +12,9 @@ from aeond.domain.runs.run import Operation, RunSnapshot
 from aeond.domain.runs.situations import Situation
 from aeond.domain.tools import Composition, Recovery
 from aeond.orchestration.assembly import decisions_of, phases_over, usual_openings
-from aeond.orchestration.decision.answered import Answered
 from aeond.orchestration.decision.forms.constrained import ConstrainedDecisions
 from aeond.orchestration.decision.forms.native import NativeDecisions
+from aeond.orchestration.decision.means import Answered
 from aeond.orchestration.matching.text_ranking import TextRanking
 from aeond.orchestration.prompts.answer_prompts import (
     ANSWER_KNOWN,

@@ -91,6 +91,22 @@ def is_copied(call: ToolCall, spec: ToolSpec, run: RunSnapshot, situation: Situa
     return 2 * sum(line <= shown for line in unsaid) > len(unsaid)
 
 
+def glimpsed_in(call: ToolCall, spec: ToolSpec, run: RunSnapshot, situation: Situation) -> str:
+    """The file of which the call would make something new from no more than the lines that are in view: all that nobody said stands
+    there. "" if there is none."""
+    text = call.arguments.get(spec.new_text)
+    if not spec.for_existing or not isinstance(text, str):
+        return ""
+    said = _said(run, situation)
+    new = {
+        word for word in words_of(text) if word not in said and (word.isdigit() or len(word) >= _WORD_CHARS)
+    }
+    lines: dict[str, set[str]] = {}
+    for path, line in (*situation.files, *situation.lines):
+        lines.setdefault(path, set()).update(words_of(f"{path} {line}"))
+    return next((path for path, words in lines.items() if new and new <= words), "")
+
+
 def loses_numbers(kept: str, request: str) -> bool:
     """Whether the request names numbers of several digits, and none of them is kept."""
     said = {part for part in _PART.findall(request) if len(part) > 1}

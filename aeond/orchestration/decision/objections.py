@@ -13,7 +13,14 @@ from aeond.domain.tools import Effect, ToolCall, ToolSpec
 from aeond.frozen import frozen
 from aeond.orchestration.context.new_files import names_file, names_new_file
 from aeond.orchestration.decision.interfaces import FILE_CHANGES, Offer
-from aeond.orchestration.decision.invention import has_news, is_copied, is_invented, is_unsaid, removes_other
+from aeond.orchestration.decision.invention import (
+    glimpsed_in,
+    has_news,
+    is_copied,
+    is_invented,
+    is_unsaid,
+    removes_other,
+)
 from aeond.orchestration.decision.offers import Offers
 from aeond.orchestration.decision.results import MAX_RESULT_CHARS, executed, turns_of
 from aeond.orchestration.last_runs import LastRuns
@@ -48,7 +55,7 @@ class Objections:
 
     @property
     def to_call(self) -> Sequence[Objection]:
-        return self._is_unsaid, self._copies, self._invents
+        return self._is_unsaid, self._is_glimpsed, self._copies, self._invents
 
     async def _forgets_news(self, choice: Choice) -> Offer | None:
         """A fact of which the request says something new is not forgotten, but kept."""
@@ -87,6 +94,11 @@ class Objections:
         unsaid = is_unsaid(choice.call, choice.spec, choice.run, choice.situation)
         return await self._nearest(choice) if unsaid else None
 
+    async def _is_glimpsed(self, choice: Choice) -> ToolCall | None:
+        """Nothing new is filled with the lines of a file that are in view before the file was read."""
+        path = glimpsed_in(choice.call, choice.spec, choice.run, choice.situation)
+        return await self._reading(choice, path) if path else None
+
     async def _copies(self, choice: Choice) -> Offer | None:
         """Nothing new is filled from the examples of the prompt before any look."""
         looking = choice.offer.to_look((Effect.READ,))
@@ -106,6 +118,10 @@ class Objections:
     async def _nearest(self, choice: Choice) -> ToolCall | None:
         """The first call of a run, which reads the nearest file; None after others, and if none is near."""
         nearest = choice.situation.nearest
-        if not nearest or executed(choice.run):
+        return await self._reading(choice, nearest[0]) if nearest else None
+
+    async def _reading(self, choice: Choice, path: str) -> ToolCall | None:
+        """The first call of a run, which reads this file; None after others."""
+        if executed(choice.run):
             return None
-        return (await self.offers.first(choice.run, choice.situation)).reading(nearest[0])
+        return (await self.offers.first(choice.run, choice.situation)).reading(path)

@@ -10,7 +10,14 @@ from aeond.domain.runs.situations import Situation
 from aeond.domain.tools import Composition, CompositionView, Effect, ToolCall
 from aeond.domain.values import JsonValue
 from aeond.orchestration.decision.interfaces import Turn
-from aeond.orchestration.decision.invention import has_news, is_copied, is_invented, is_unsaid, removes_other
+from aeond.orchestration.decision.invention import (
+    glimpsed_in,
+    has_news,
+    is_copied,
+    is_invented,
+    is_unsaid,
+    removes_other,
+)
 from aeond.orchestration.interfaces import discard_text
 from tests.support.deciders import Composing, WholeTool, decider_of
 from tests.support.strategy import LOOK, TEXT, grant, registry, run_of, spec
@@ -234,6 +241,25 @@ def test_names_with_amounts_of_examples_are_copied(text: str, *, copied: bool) -
     shown = "name,fee\nOmar,95\nTill,120\n12 % of 340 euros"
     assert is_copied(call, WRITE, run, KNOWING, shown) is copied
     assert not is_copied(call, KEEP, run, KNOWING, shown)
+
+
+@pytest.mark.parametrize(
+    ("text", "glimpsed"),
+    [
+        ("name,rows,since", "club/crew.csv"),
+        ("club/crew.csv\nname,rows,since", "club/crew.csv"),
+        ("name: Lena\nrows: yes", ""),
+        ("# Crew\nLena 7", ""),
+        ("a torch and rope", ""),  # all of it was said
+    ],
+)
+def test_a_line_in_view_is_not_what_a_file_holds(text: str, glimpsed: str) -> None:
+    """A new file that has nothing unsaid but the line of a file that is in view was made without reading that one."""
+    run = run_of(request="Write a file with a torch, rope and who rows for me.")
+    view = replace(KNOWING, files=(("club/crew.csv", "name,rows,since"), ("notes.md", "# Crew")))
+    call = ToolCall("write", {"path": "for_me.txt", "text": text})
+    assert glimpsed_in(call, WRITE, run, view) == glimpsed
+    assert not glimpsed_in(call, KEEP, run, view)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,42 @@
+"""Objections to what a small model chose; those to invented calls are tested with `invention`."""
+
+from dataclasses import replace
+
+import pytest
+
+from aeond.capabilities.llm.adapters.scripted import Rule
+from aeond.capabilities.tools.registry import Registry
+from aeond.domain.runs.situations import Situation
+from aeond.domain.tools import Effect, ToolCall
+from aeond.orchestration.interfaces import discard_text
+from tests.support.deciders import Composing, WholeTool, decider_of
+from tests.support.strategy import LOOK, TEXT, grant, run_of, spec
+
+WRITE = replace(
+    spec("write", {"path": TEXT, "text": TEXT}, ("path", "text"), Effect.WRITE_CONTAINED),
+    for_existing="edit",
+    new_text="text",
+)
+VIEW = Situation(files=(("club/crew.csv", "name,rows,since"), ("notes.md", "Lena rows")))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("name,rows,since", ToolCall("look", {"path": "club/crew.csv"})),
+        ("torch and rope", ToolCall("write", {"path": "heron.txt", "text": "torch and rope"})),
+    ],
+)
+async def test_a_file_is_read_before_its_lines_go_into_another(text: str, expected: ToolCall) -> None:
+    """A new file that would hold no more than the line of a file which is in view is not made before that file is read."""
+    rules = (
+        Rule(contains="Say in one word what a request", text="do", likely={"do": -0.1}),
+        Rule.model_validate({"json": {"write": {"path": "heron.txt", "text": text}}}),
+    )
+    tools = Registry()
+    for one in (WRITE, replace(LOOK, candidates=("path",))):
+        tools.register(WholeTool(one))
+    decider, _ = decider_of(rules, tools, VIEW, Composing({}, values=("club/crew.csv", "notes.md")))
+    run = run_of(request="Write who rows, the torch and the rope into heron.txt")
+    chosen = await decider.choose(run, grant(10), discard_text)
+    assert chosen.value.tool_call == expected

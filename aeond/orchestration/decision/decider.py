@@ -18,7 +18,12 @@ from aeond.domain.runs.situations import Situation
 from aeond.domain.tools import Recovery, ToolCall
 from aeond.frozen import frozen
 from aeond.orchestration.decision.after_looks import AfterLooks, Looked
-from aeond.orchestration.decision.conversations.extent import after_change, order_of, question_of
+from aeond.orchestration.decision.conversations.extent import (
+    after_change,
+    is_likely_for_one,
+    order_of,
+    question_of,
+)
 from aeond.orchestration.decision.conversations.results_reply import with_sources
 from aeond.orchestration.decision.first_action import FirstAction, offer_in_view
 from aeond.orchestration.decision.interfaces import (
@@ -132,7 +137,8 @@ class Decider:
         self, whole: RunSnapshot, asking: RunSnapshot, looked: Looked, grant: Grant
     ) -> Outcome[Judgement]:
         """What the model decides next, after what the looks of the run have found. An answer in place of a change is put back to it, and so is
-        a call that was made already."""
+        a call that was made already. A refusal does not hide a change that was made: if that was likely all that was wanted, its report
+        is the answer."""
         situation, offer = looked.situation, looked.offer
         decided = await self.means.action.choose(asking, situation, offer, grant, discard_text)
         undone = await self._undone(decided.value, offer, asking, situation, grant)
@@ -155,7 +161,12 @@ class Decider:
                     text = reports_of(asking, self.means.offers.changes) or text
                 return await self._answered(whole, asking, situation, offer, looked.found or text, grant)
             case GiveAnswer(text=text):
-                return success(ended(asking, CANNOT, text))
+                done = (
+                    reports_of(asking, self.means.offers.changes) if self.means.redirection.possible else ""
+                )
+                if done and await is_likely_for_one(self.means.llm, asking, grant):
+                    return await self._answered(whole, asking, situation, offer, done, grant)
+                return success(ended(asking, CANNOT, "\n".join(filter(None, (done, text)))))
             case _:
                 issue = Issue(decided.cause.reason, Severity.MEDIUM, "", decided.cause.message)
                 return decided.failed(ended(asking, NOT_DECIDED, issues=(issue,)))

@@ -14,7 +14,7 @@ from aeond.domain.tools import Effect, ToolCall
 from aeond.frozen import frozen
 from aeond.orchestration.context.addresses import addresses_in, may_have_address
 from aeond.orchestration.context.new_files import named_folder, names_new_file
-from aeond.orchestration.context.statements import beside_questions
+from aeond.orchestration.context.statements import beside_questions, last_question
 from aeond.orchestration.decision.conversations.knowledge import general_reply
 from aeond.orchestration.decision.conversations.results_reply import is_shown
 from aeond.orchestration.decision.conversations.subject import Subject
@@ -107,7 +107,7 @@ class FirstAction:
     ) -> tuple[Outcome[Decision | None] | None, Situation, Offer]:
         """The first decision where the subject of the request is enough for it; otherwise None, with the situation and the offer for a decision."""
         talks = await self.means.answered.subjects.is_small_talk(subject, self.means.llm, snapshot, grant)
-        if talks or await self.means.answered.subjects.is_knowledge(subject, self.means.llm, snapshot, grant):
+        if talks or await self._is_knowledge(subject, snapshot, situation, grant):
             view = situation.without_files() if talks else situation
             if reply := await general_reply(self.means.llm, snapshot, view, grant, on_text):
                 return success(GiveAnswer(reply)), situation, offer
@@ -183,7 +183,7 @@ class FirstAction:
             if reply and reply != NOT_SHOWN:
                 on_text(reply)
                 return success(GiveAnswer(reply))
-            if await self.means.answered.subjects.is_knowledge(subject, self.means.llm, snapshot, grant) and (
+            if await self._is_knowledge(subject, snapshot, situation, grant) and (
                 known := await general_reply(self.means.llm, snapshot, situation, grant, on_text)
             ):
                 return success(GiveAnswer(known))
@@ -201,6 +201,15 @@ class FirstAction:
             return await self.means.action.choose(snapshot, situation, offer, grant, on_text)
         on_text(given.text)
         return decided
+
+    async def _is_knowledge(
+        self, subject: Subject, snapshot: RunSnapshot, situation: Situation, grant: Grant
+    ) -> bool:
+        """Whether general knowledge is enough for the request, as `Subjects.is_knowledge` says it; never for one that is no question and names a file
+        to be made."""
+        if names_new_file(snapshot, situation) and not last_question(snapshot.text):
+            return False
+        return await self.means.answered.subjects.is_knowledge(subject, self.means.llm, snapshot, grant)
 
     async def page_calls(
         self, snapshot: RunSnapshot, situation: Situation, offer: Offer, grant: Grant

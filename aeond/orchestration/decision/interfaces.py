@@ -133,6 +133,10 @@ class Offer:
 
         return self._call(name, only_argument)
 
+    def changing(self, name: str) -> ToolCall | None:
+        """The call that changes what exists under this name, without what is composed for it; None if no tool does that."""
+        return self._call(name, lambda spec: spec.only_existing if spec.composed else ())
+
     def selecting(self, read: ToolCall) -> ToolCall | None:
         """The call that selects from what this one has read, by an argument of the same name, without what is composed for it; None if no other
         tool does that."""

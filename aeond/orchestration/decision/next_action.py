@@ -5,6 +5,7 @@ A small model is asked short questions about its choice (`conversations`); what 
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Final
 
 from aeond.domain.messages import Message
 from aeond.domain.outcome import Outcome, Problem, failure, success
@@ -12,7 +13,7 @@ from aeond.domain.plans.plan import StepState
 from aeond.domain.runs.budgets import Grant
 from aeond.domain.runs.run import RunSnapshot
 from aeond.domain.runs.situations import Situation
-from aeond.domain.tools import ToolCall, ToolSpec
+from aeond.domain.tools import Effect, ToolCall, ToolSpec
 from aeond.frozen import frozen
 from aeond.orchestration.answer.equations import evaluated
 from aeond.orchestration.context.file_search import FileSearch
@@ -35,6 +36,8 @@ from aeond.orchestration.last_runs import LastRuns
 from aeond.orchestration.prompts.decision_prompts import FOUND, request_text
 from aeond.ports import LLMAdapter, TextSink
 from aeond.schemas.parts import as_object
+
+ANSWER_CUT: Final = "ANSWER_CUT"
 
 
 @frozen
@@ -105,6 +108,10 @@ class NextAction:
             return decided, offered
 
         decided = await decide(offer)
+        if not steps and self._is_endless(decided) and grant.left.llm_calls:
+            looking = offer.to_look((Effect.READ,))
+            offer = looking if looking.tools else offer
+            decided = await decide(offer) if looking.tools else decided
         if not steps and isinstance(decided.value, CallTool):
             called = offer.tool(decided.value.call.tool)
             other = await self.redirection.of_call(called, offer, snapshot, situation, grant)
@@ -181,6 +188,11 @@ class NextAction:
         if not await self.composer.shows(call, snapshot):
             return offer.only(spec)
         return Offer(answer=False, refusal=True) if spec.effect in CHANGES else offer.without(spec.name)
+
+    def _is_endless(self, decided: Outcome[Decision | None]) -> bool:
+        """Whether a small model found no end, as one that does not know what to write into a file: it looks first."""
+        small = not self.llm.capabilities.tool_calls
+        return small and decided.value is None and decided.cause.reason == ANSWER_CUT
 
     def _of_small_model(self, decision: Decision | None, offer: Offer) -> tuple[ToolCall, ToolSpec] | None:
         """The chosen call with its tool, if a small model chose one of those that are offered."""

@@ -51,7 +51,13 @@ class Objections:
 
     @property
     def to_choice(self) -> Sequence[Objection]:
-        return self._forgets_news, self._removes_other, self._unmakes, self._misses_new_file
+        return (
+            self._forgets_news,
+            self._removes_other,
+            self._unmakes,
+            self._misses_new_file,
+            self._is_elsewhere,
+        )
 
     @property
     def to_call(self) -> Sequence[Objection]:
@@ -88,6 +94,19 @@ class Objections:
             and not any(names_file(choice.run, value) for value in named)
         )
         return (await self._nearest(choice) or choice.offer.without(choice.spec.name)) if misses else None
+
+    async def _is_elsewhere(self, choice: Choice) -> ToolCall | None:
+        """No file is changed that is neither named nor near, but the nearest one."""
+        named = [value for value in choice.call.arguments.values() if isinstance(value, str)]
+        changes = choice.spec.effect in FILE_CHANGES and choice.spec.composed and not executed(choice.run)
+        if not changes or any(names_file(choice.run, value) for value in named):
+            return None
+        near = choice.situation.nearest
+        return (
+            None
+            if not near or set(named).intersection(near)
+            else choice.offer.only(choice.spec).changing(near[0])
+        )
 
     async def _is_unsaid(self, choice: Choice) -> ToolCall | None:
         """Nothing new is filled with what was not said before the nearest file was read."""

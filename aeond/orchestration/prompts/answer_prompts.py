@@ -102,6 +102,7 @@ The winch was bought in 1998.
 
 Contact | Legal notice"""
 _TEXTS: Final = (
+    (_MEMBERS, "fees.md: jeder mit seinem Beitrag, einer pro Zeile", "Lena: 120\nOmar: 95\nTill: 120"),
     (_MEMBERS, "names of everyone who came after 2013 into new.txt, one a line", "Lena\nTill"),
     (
         _SLIP,

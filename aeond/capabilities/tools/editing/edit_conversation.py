@@ -68,10 +68,10 @@ _EXAMPLES: Final[tuple[tuple[str, str, JsonValue], ...]] = (
     ),
     (
         "todo.md:\n# To do\n- [ ] paint\n- [ ] rope\n- [ ] two lamps",
-        "we don't need the rope any more, drop it. I also want varnish and a new oar",
+        "we don't need the rope any more, drop it. I also want 3 tins of varnish and a new oar",
         [
             {"remove": "rope"},
-            {"add": "- [ ] varnish", "below": "two lamps"},
+            {"add": "- [ ] 3 tins of varnish", "below": "two lamps"},
             {"add": "- [ ] a new oar", "below": "two lamps"},
         ],
     ),

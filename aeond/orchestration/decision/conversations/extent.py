@@ -65,7 +65,7 @@ async def after_change(
     if not looks and (await means.subject(run, situation, grant)).place == MEMORY:
         return reported
     if not await means.answered.subjects.wants_answer_too(means.llm, run, grant):
-        return reported if not looks and await _is_for_one(means.llm, run, grant) else ""
+        return reported if not looks and await is_likely_for_one(means.llm, run, grant, surely=True) else ""
     if not looks and (reading := _read_again(change, offer)):
         return reading
     asking = await _asking(means, run, grant)
@@ -101,9 +101,10 @@ def _of_proposal(
     return "\n".join(filter(None, (*said, *done, *failed)))
 
 
-async def _is_for_one(llm: LLMAdapter, run: RunSnapshot, grant: Grant) -> bool:
-    """Whether the run's request is most likely for one thing, for one call of the grant; false if the model says neither."""
-    return await odds_of(ONE, EXTENT, llm, grant, run.text) >= _ONE_FROM
+async def is_likely_for_one(llm: LLMAdapter, run: RunSnapshot, grant: Grant, *, surely: bool = False) -> bool:
+    """Whether the run's request is likely for one thing, or surely, for one call of the grant; false if the model says neither."""
+    odds = await odds_of(ONE, EXTENT, llm, grant, run.text)
+    return odds >= (_ONE_FROM if surely else 0.0)
 
 
 def _read_again(change: StepSnapshot, offer: Offer) -> ToolCall | None:

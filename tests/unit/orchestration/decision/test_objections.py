@@ -7,7 +7,7 @@ import pytest
 from aeond.capabilities.llm.adapters.scripted import Rule
 from aeond.capabilities.tools.registry import Registry
 from aeond.domain.runs.situations import Situation
-from aeond.domain.tools import Effect, ToolCall
+from aeond.domain.tools import Composition, CompositionView, Effect, ToolCall
 from aeond.orchestration.interfaces import discard_text
 from tests.support.deciders import Composing, WholeTool, decider_of
 from tests.support.strategy import LOOK, TEXT, grant, run_of, spec
@@ -40,3 +40,52 @@ async def test_a_file_is_read_before_its_lines_go_into_another(text: str, expect
     run = run_of(request="Write who rows, the torch and the rope into heron.txt")
     chosen = await decider.choose(run, grant(10), discard_text)
     assert chosen.value.tool_call == expected
+
+
+EDIT = replace(
+    spec("edit", {"path": TEXT, "changes": TEXT}, ("path", "changes"), Effect.WRITE_CONTAINED),
+    candidates=("path",),
+    only_existing=("path",),
+    composition=Composition(("changes",), "Say what changes.", ()),
+)
+FILES = Situation(files=(("crew.csv", ""), ("notes.md", ""), ("trips.csv", "")))
+
+
+@pytest.mark.parametrize(
+    ("request_", "nearest", "changed"),
+    [
+        ("Lena rows now", ("trips.csv",), "trips.csv"),
+        ("Lena rows now", ("trips.csv", "crew.csv"), "crew.csv"),
+        ("Lena rows now", (), "crew.csv"),
+        ("Lena rows now, crew.csv", ("trips.csv",), "crew.csv"),
+    ],
+)
+async def test_a_near_file_is_changed(request_: str, nearest: tuple[str, ...], changed: str) -> None:
+    """A chosen file that is neither named nor among the near ones gives way to the nearest."""
+    rules = (
+        Rule(contains="Say in one word what a request", text="do", likely={"do": -0.1}),
+        Rule.model_validate({"contains": "Say what changes.", "json": "Lena rows"}),
+        Rule.model_validate({"json": {"edit": {"path": "crew.csv"}}}),
+    )
+    tools = Registry()
+    tools.register(WholeTool(EDIT))
+    invoker = Composing({}, tuple(path for path, _ in FILES.files), CompositionView("", TEXT))
+    decider, _ = decider_of(rules, tools, replace(FILES, nearest=nearest), invoker)
+    chosen = await decider.choose(run_of(request=request_), grant(10), discard_text)
+    assert chosen.value.tool_call == ToolCall("edit", {"path": changed, "changes": "Lena rows"})
+
+
+async def test_a_model_that_finds_no_end_looks_first() -> None:
+    """Where the first decision was cut for repeating itself, the model chooses among the tools that look."""
+    rules = (
+        Rule(contains="Say in one word what a request", text="do", likely={"do": -0.1}),
+        Rule(text='{"write":{"path":"heron.txt","text":"' + "2026 " * 200, times=1),
+        Rule.model_validate({"json": {"look": {"path": "crew.csv"}}}),
+    )
+    tools = Registry()
+    for one in (WRITE, replace(LOOK, candidates=("path",))):
+        tools.register(WholeTool(one))
+    decider, _ = decider_of(rules, tools, FILES, Composing({}, values=("crew.csv", "notes.md")))
+    run = run_of(request="Write the years into heron.txt")
+    chosen = await decider.choose(run, grant(10), discard_text)
+    assert chosen.value.tool_call == ToolCall("look", {"path": "crew.csv"})

@@ -32,6 +32,7 @@ async def answer(
     instructions: str = "",
     found: str = "",
     decided: str = "From the decision.",
+    refused: str = "",
     heard: Mapping[str, float] | None = None,
     request: str = "",
 ) -> str:
@@ -39,7 +40,7 @@ async def answer(
         *([Rule(contains=IS_WANTED, text="both", likely=dict(heard))] if heard else []),
         Rule(contains="one thing or for several", text="one", likely=dict(likely)),
         Rule(contains="Say in one word what a request", text="do", likely={"do": -0.1}),
-        Rule.model_validate({"json": {"answer": decided}}),
+        Rule.model_validate({"json": {"cannot": refused} if refused else {"answer": decided}}),
     )
     tools = Registry()
     for one in (LOOK, KEEP, OTHER):
@@ -85,6 +86,15 @@ async def test_a_repeated_request_gives_way_to_the_report() -> None:
     """Where the decision after a change only says the request again, the report of the change is the answer."""
     request = after_pass(1).text
     assert await answer(step(), likely=SEVERAL, decided=request.upper()) == "gate code = 7714"
+
+
+async def test_a_refusal_hides_no_change() -> None:
+    """Where the decision after a change refuses, the report of the change is the answer if the request was likely for one thing, else it stands
+    above the refusal; without a change the refusal is all."""
+    likely = {"one": -0.6, "several": -0.8}
+    assert await answer(step(), likely=likely, refused="I cannot.") == "gate code = 7714"
+    assert await answer(step(), likely=SEVERAL, refused="I cannot.") == "gate code = 7714\nI cannot."
+    assert await answer(LOOKED, likely=likely, refused="I cannot.") == "I cannot."
 
 
 async def test_other_runs_go_on_with_a_decision() -> None:

@@ -65,6 +65,22 @@ async def test_general_knowledge_is_answered_in_a_conversation_of_its_own() -> N
     assert llm.in_flight == 0
 
 
+@pytest.mark.parametrize(
+    ("request_", "expected"),
+    [
+        ("What is a robots.txt?", "Rivers carry salts."),
+        ("Write why seas are salty into sea.md", "From the decision."),
+    ],
+)
+async def test_a_file_to_be_made_is_no_general_knowledge(request_: str, expected: str) -> None:
+    """A request that names a file which does not exist is answered from general knowledge only if it is a question."""
+    situation = Situation(files=(("boat.txt", "built 1988"),))
+    subject, _ = decider({"answer": "From the decision."}, {"know": -0.3, "files": -2.0}, situation=situation)
+    decided = await subject.choose(run_of(request=request_), grant(10), lambda _: None)
+    assert decided.value.answer is not None
+    assert decided.value.answer.text == expected
+
+
 async def test_a_reply_that_asks_back_gives_way_to_a_look() -> None:
     """Where files share words with the request, a plain reply that ends with a question is withdrawn, and a look is made."""
     near = Situation(lines=(("boat.txt", "built 1988"),))

@@ -80,7 +80,7 @@ def is_unsaid(call: ToolCall, spec: ToolSpec, run: RunSnapshot, situation: Situa
 
 
 def is_copied(call: ToolCall, spec: ToolSpec, run: RunSnapshot, situation: Situation, examples: str) -> bool:
-    """Whether the call would make something new from these examples. Only lines with a word and a number that nobody said count, and most of
+    """Whether the call would make something new from these examples. Only lines with an unsaid word and an unsaid number count, and most of
     them have nothing unsaid that the examples lack: "Omar: 95 euros"."""
     if not spec.for_existing:
         return False
@@ -92,7 +92,7 @@ def is_copied(call: ToolCall, spec: ToolSpec, run: RunSnapshot, situation: Situa
 
 
 def glimpsed_in(call: ToolCall, spec: ToolSpec, run: RunSnapshot, situation: Situation) -> str:
-    """The file of which the call would make something new from no more than the lines that are in view: all that nobody said stands
+    """The file of which the call would make something new from no more than the lines that are in view: everything unsaid in it stands
     there. "" if there is none."""
     text = call.arguments.get(spec.new_text)
     if not spec.for_existing or not isinstance(text, str):

@@ -1,4 +1,4 @@
-"""What speaks against a call that a small model chose, and what is offered or called instead.
+"""Reasons against a call that a small model chose, with the offer or the call that replaces it.
 
 Each objection looks at the call in a certain order, once: those to a choice before its further arguments are written, those to a call after it.
 """

@@ -83,7 +83,7 @@ def without_section(new: str, name: str) -> str:
 
 
 def settings_of(text: str, new: str, path: str) -> tuple[str, Mapping[str, str], str]:
-    """Of lines that begin with the header of a section that the text has once: the header; those that set a key of it anew, by the names of
+    """Of lines that begin with the header of a section that the text has once: the header; those that set a key which it has, by the names of
     the lines that they take the place of; and the others. Without a header for anything else."""
     lines = (
         _NAME.sub(r"\1\n\2", new).strip().splitlines() if _NAME.fullmatch(new) else new.strip().splitlines()

@@ -197,7 +197,11 @@ def _parted(text: str, change: Replacement | Addition, path: str) -> Sequence[Re
     new = change.text if isinstance(change, Addition) else change.new
     header, anew, others = settings_of(text, new, path)
     named = {header, *anew, *(name.removeprefix(header).strip() for name in anew)}
-    if header and (isinstance(change, Addition) or change.old.strip() in named):
+    if isinstance(change, Addition):  # elsewhere a header may stand twice, as for each of several peers
+        is_meant = len(new.strip().splitlines()) == 1 or breaks(text, f"{text}\n{new}", path)
+    else:
+        is_meant = change.old.strip() in named
+    if header and is_meant:
         return [
             *(Replacement(name, line) for name, line in anew.items()),
             *([Addition(others, header)] if others else []),

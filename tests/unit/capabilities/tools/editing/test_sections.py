@@ -167,7 +167,6 @@ FAN = "[fan]\nspeed = 3\non = no\n\n[lamp] # left\non = no\nhue = 2\n"
         Replacement("on = no", "[lamp]\n on = yes"),
         Replacement("on = no", "[lamp] on = yes"),
         Addition("[lamp] on = yes"),
-        Addition("[lamp]\non = yes\n", "[fan]"),
     ],
 )
 def test_settings_of_a_section_take_the_place_of_its_own(change: Replacement | Addition, path: str) -> None:
@@ -179,6 +178,15 @@ def test_settings_of_a_section_take_the_place_of_its_own(change: Replacement | A
 def test_new_settings_of_a_section_stand_in_it(change: Replacement | Addition) -> None:
     """A setting with a new key, written with the header of a section that is there, stands below that header, which stays as it is."""
     assert edited(FAN, change, path="fan.ini") == FAN.replace("left\n", "left\nwatts = 9\n")
+
+
+def test_a_section_is_added_once_more_where_the_format_allows_it() -> None:
+    """An added section with the header of another one changes that one only in a file where it can stand once."""
+    addition = Addition("[lamp]\non = yes")
+    assert edited(FAN, addition, path="fan.ini") == FAN.replace("left\non = no", "left\non = yes")
+    assert edited(FAN, addition, path="fan.conf") == f"{FAN}\n[lamp]\non = yes\n"
+    lamps = "[[lamp]]\non = true\n"
+    assert edited(lamps, Addition("[[lamp]]\non = false"), path="a.toml") == f"{lamps}[[lamp]]\non = false\n"
 
 
 def test_settings_of_a_section_that_is_there_twice_have_no_place() -> None:

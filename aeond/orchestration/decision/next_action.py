@@ -110,8 +110,8 @@ class NextAction:
         decided = await decide(offer)
         if not steps and self._is_endless(decided) and grant.left.llm_calls:
             looking = offer.to_look((Effect.READ,))
-            offer = looking if looking.tools else offer
-            decided = await decide(offer) if looking.tools else decided
+            if looking.tools:
+                offer, decided = looking, await decide(looking)
         if not steps and isinstance(decided.value, CallTool):
             called = offer.tool(decided.value.call.tool)
             other = await self.redirection.of_call(called, offer, snapshot, situation, grant)

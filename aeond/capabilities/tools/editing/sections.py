@@ -83,22 +83,28 @@ def without_section(new: str, name: str) -> str:
 
 
 def settings_of(text: str, new: str, path: str) -> tuple[str, Mapping[str, str], str]:
-    """Of lines that begin with the header of a section that the text has once: the header; those that set a key which it has, by the names of
-    the lines that they take the place of; and the others. Without a header for anything else."""
-    lines = (
-        _NAME.sub(r"\1\n\2", new).strip().splitlines() if _NAME.fullmatch(new) else new.strip().splitlines()
-    )
-    header = lines[0].strip() if lines else ""
+    """Takes apart lines that begin with the header of a section which the text has once. Returns the header; the lines that set an existing key,
+    by the name of the line that each replaces; and the other lines. Without a header for any other text."""
+    named = _NAME.fullmatch(new)
+    header, *lines = named.groups() if named else map(str.strip, new.strip().splitlines() or [""])
     there = text.splitlines()
     headers = [found[1] for found in map(_HEADER.fullmatch, there) if found]
-    if not opens_section(header, path) or any(map(_is_header, lines[1:])) or headers.count(header) != 1:
+    if not opens_section(header, path) or any(map(_is_header, lines)) or headers.count(header) != 1:
         return "", {}, new
-    own = [line.strip() for line, of in zip(there, _headers_of(there), strict=True) if of == header]
-    names = {
-        _key_of(line): f"{header} {line}" for line in own if line_in_section(text, f"{header} {line}", path)
+    existing = {
+        _key_of(line): f"{header} {line.strip()}"
+        for line, section in zip(there, _headers_of(there), strict=True)
+        if section == header
     }
-    anew = {names[key]: line.strip() for line in lines[1:] if (key := _key_of(line)) and key in names}
-    return header, anew, "\n".join(line for line in lines[1:] if line.strip() not in anew.values())
+    replacing: dict[str, str] = {}
+    others: list[str] = []
+    for line in lines:
+        name = existing.get(_key_of(line), "") if _key_of(line) else ""
+        if name and name not in replacing and line_in_section(text, name, path):
+            replacing[name] = line
+        else:
+            others.append(line)
+    return header, replacing, "\n".join(others)
 
 
 def sets_apart(text: str) -> bool:

@@ -195,15 +195,15 @@ def _parted(text: str, change: Replacement | Addition, path: str) -> Sequence[Re
     """The change; settings of a section that is there already, each in its place; a replacement that would give the keys below its place
     to a section that it brings, in two parts: the section as an addition."""
     new = change.text if isinstance(change, Addition) else change.new
-    header, anew, others = settings_of(text, new, path)
-    named = {header, *anew, *(name.removeprefix(header).strip() for name in anew)}
+    header, replacing, others = settings_of(text, new, path)
+    named = {header, *replacing, *(name.removeprefix(header).strip() for name in replacing)}
     if isinstance(change, Addition):  # elsewhere a header may stand twice, as for each of several peers
         is_meant = len(new.strip().splitlines()) == 1 or breaks(text, f"{text}\n{new}", path)
     else:
         is_meant = change.old.strip() in named
-    if header and is_meant:
+    if is_meant and (replacing or (header and others)):
         return [
-            *(Replacement(name, line) for name, line in anew.items()),
+            *(Replacement(name, line) for name, line in replacing.items()),
             *([Addition(others, header)] if others else []),
         ]
     if isinstance(change, Addition):

@@ -180,6 +180,12 @@ def test_new_settings_of_a_section_stand_in_it(change: Replacement | Addition) -
     assert edited(FAN, change, path="fan.ini") == FAN.replace("left\n", "left\nwatts = 9\n")
 
 
+def test_a_header_alone_sets_nothing() -> None:
+    """A header that takes its own place changes nothing, and the report says so."""
+    edit = edit_text(FAN.encode(), [Replacement("[fan]", "[fan]")], "fan.ini")
+    assert (edit.content.decode(), edit.change) == (FAN, "before: [fan]\nnow: [fan]")
+
+
 def test_a_section_is_added_once_more_where_the_format_allows_it() -> None:
     """An added section with the header of another one changes that one only in a file where it can stand once."""
     addition = Addition("[lamp]\non = yes")

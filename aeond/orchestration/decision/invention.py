@@ -30,7 +30,7 @@ def is_invented(
     call: ToolCall, spec: ToolSpec, run: RunSnapshot, situation: Situation, turns: Iterable[Turn]
 ) -> bool:
     """Whether the call would keep a number in memory that stands neither in the request, nor in its conversation, a result or the fact
-    that it corrects, or a fact that only repeats its name or the request; or whether it would make something new before any look, of one
+    that it corrects, or a fact that only repeats its name, or a request without any number; or whether it would make something new before any look, of one
     line with such a number: an address, not a recipe.
 
     A date of this year or the next may have been computed from what was said, such as a weekday.
@@ -41,7 +41,8 @@ def is_invented(
     if spec.effect is not Effect.MEMORY:
         return False
     written = [_words(display_json(value)) for value in call.arguments.values()]
-    if len(written) > 1 and set[str]().union(*written[1:]) in (written[0], _words(run.text)):
+    empty = written[:1] if any(map(str.isdigit, run.text)) else [*written[:1], _words(run.text)]
+    if len(written) > 1 and set[str]().union(*written[1:]) in empty:
         return True
     kept = " ".join(map(display_json, call.arguments.values()))
     named = [display_json(value) for value in call.arguments.values()]

@@ -14,7 +14,10 @@ from aeond.domain.names import DATE, NARROW_SPACES, TIME, between_groups
 from aeond.frozen import frozen
 
 MIN_ROWS: Final = 3
+_NAME: Final = "name"
+_NUMBER: Final = "number"
 _MORE: Final = "more"  # the column of what single lines have behind the others
+_NAMELESS: Final = frozenset({_NAME, _NUMBER, _MORE})
 MAX_PARTS: Final = 24  # of a line
 _MIN_COLUMNS: Final = 2
 _LEAST_SHARE: Final = 0.5  # of all lines
@@ -46,7 +49,8 @@ class _Line:
 
 
 def alike_lines(lines: Sequence[str]) -> AlikeLines | None:
-    """The table in these lines, which are not empty; None if too few have the same form, or that holds no number."""
+    """The table in these lines, which are not empty; None if too few have the same form, or that holds no number,
+    or has columns without a name and does not end where the lines do."""
     parted = [_parts(line) for line in lines]
     words = Counter(
         word for parts in parted for word in {part.casefold() for part in parts if not _has_digit(part)}
@@ -128,4 +132,4 @@ def _names(form: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
             taken.add(free[0])
             yield form[free[0]]
         else:
-            yield "number" if part == _VALUE else "name"
+            yield _NUMBER if part == _VALUE else _NAME

@@ -10,6 +10,7 @@ from typing import Final
 
 from aeond.domain.llm import LLMRequest
 from aeond.domain.messages import Message
+from aeond.domain.names import words_of
 from aeond.domain.plans.steps import StepSnapshot
 from aeond.domain.policy import Effect
 from aeond.domain.runs.budgets import Grant
@@ -67,7 +68,7 @@ class Composer:
     ) -> ToolCall | None:
         """The call with its composed arguments; `found` is what was found out from the steps. A call for the memory that corrects a fact names
         that one, and only it is in view; one that surely corrects none is written without facts in view. If a small model only repeats a fact, or
-        leaves out the request's numbers, it writes once more without facts. None if the tool shows nothing, the budget has no room for it, or
+        leaves out the request's numbers, it writes once more without facts; if it only repeats the name, a request with a number is kept as it was said. None if the tool shows nothing, the budget has no room for it, or
         the model writes nothing that the tool takes."""
         composition = spec.composition
         if composition is None or spec.effect is not Effect.MEMORY:
@@ -84,7 +85,7 @@ class Composer:
             seen = replace(situation, facts=())
             whole = await self._composed(call, spec, run, seen, steps, grant, found)
         if whole is None or fact is None or not named:
-            return whole
+            return whole and _as_said(whole, spec, run)
         old = display_json(fact.value)
         kept = {
             name: in_place(old, value) if isinstance(value, str) else value
@@ -181,6 +182,22 @@ def _says_nothing_new(
     text = " ".join(written)
     return bool(situation.facts) and (
         repeats_a_fact(text, run.text, situation) or loses_numbers(text, run.text)
+    )
+
+
+def _as_said(call: ToolCall, spec: ToolSpec, run: RunSnapshot) -> ToolCall:
+    """The call with the request as the value of a fact that only repeats its name where the request has a number, too: the user's own words
+    say more than none."""
+    name = spec.composition.fact if spec.composition else ""
+    values = [value for value in spec.composed if value != name]
+    key = display_json(call.arguments[name]) if name else ""
+    known = set(words_of(key))
+    repeats = all(known.issuperset(words_of(display_json(call.arguments[value]))) for value in values)
+    says_more = any(word not in known and any(map(str.isdigit, word)) for word in words_of(run.text))
+    return (
+        replace(call, arguments={**call.arguments, values[-1]: run.text})
+        if name and values and repeats and says_more
+        else call
     )
 
 

@@ -19,8 +19,9 @@ PLAN: Final = "plan"
 MAX_VALUES: Final = 60  # of one argument: a longer enumeration is not quicker to choose from
 
 _TEXT: Final[JsonObject] = {"type": "string", "minLength": 1}
-# One question: without this limit, a small model repeats questions until the token limit of the call.
-_QUESTION: Final[JsonObject] = {"type": "string", "pattern": "^[^?？؟]+[?？؟]$"}
+# One question: without this limit, a small model repeats questions until the token limit of the call. A quotation mark would end the string:
+# grammars that llama.cpp makes of a schema have the pattern as it stands.
+_QUESTION: Final[JsonObject] = {"type": "string", "pattern": r'^[^?？؟"\\\n]+[?？؟]$'}
 
 
 def decision_schema(offer: Offer) -> JsonObject:

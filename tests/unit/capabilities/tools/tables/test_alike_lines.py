@@ -84,8 +84,9 @@ def test_other_lines_stand_beside_the_table() -> None:
         ["Ida, built 1988", "length 6.4 m", "red sails", "see engine.log", "mast 9 m, of wood"],
         ["12", "13", "14"],
         ["# Rules", "# Boats", "# Keys are with Omar"],
+        ["The mill closes at 6 on Mondays.", "Bring 2 sacks and a rope.", "Ask for Ida at 9"],
     ],
 )
 def test_other_texts_are_no_table(lines: list[str]) -> None:
-    """Too few lines of one form, lines without numbers, and lines with nothing beside their numbers are none."""
+    """Too few lines of one form, lines without numbers, with nothing beside them, and sentences that begin alike are none."""
     assert alike_lines(lines) is None

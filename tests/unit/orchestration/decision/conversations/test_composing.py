@@ -209,3 +209,32 @@ async def test_a_fact_in_view_is_not_kept_again(request_: str, first: str, kept:
     chosen = await decider.choose(run_of(request=request_), grant(10), discard_text)
     assert chosen.value.tool_call is not None
     assert chosen.value.tool_call.arguments["value"] == kept
+
+
+@pytest.mark.parametrize(
+    ("request_", "kept"),
+    [
+        ("Gate 9 is on 6 June.", "Gate 9 is on 6 June."),
+        ("The gate 9.", "gate 9"),
+        ("Gate 9 is shut.", "gate 9"),
+    ],
+)
+async def test_a_request_with_a_number_is_kept_where_a_fact_only_repeats_its_name(
+    request_: str, kept: str
+) -> None:
+    """The user's own words are kept in place of a value that says nothing but the name, where they have another number."""
+    keep = replace(
+        spec("keep", {"key": TEXT, "value": TEXT}, ("key", "value"), Effect.MEMORY),
+        composition=Composition(("key", "value"), "Note it.", (), fact="key"),
+    )
+    tools = registry()
+    tools.register(WholeTool(keep))
+    rules = (
+        Rule.model_validate({"contains": "Note it.", "json": {"key": "gate 9", "value": "gate 9"}}),
+        Rule.model_validate({"json": {"keep": {}}}),
+    )
+    invoker = Composing({}, view_of=CompositionView("", {"type": "object"}))
+    decider, _ = decider_of(rules, tools, Situation(), invoker)
+    chosen = await decider.choose(run_of(request=request_), grant(10), discard_text)
+    call = chosen.value.tool_call
+    assert (call.arguments["value"] if call else "gate 9") == kept

@@ -87,11 +87,15 @@ class NextAction:
             return fitted.failed(None)
         messages = fitted.value.messages
         examples = "\n".join(str(message.content) for message in opening)
+        whole = offer
 
         async def decide(offered: Offer) -> Outcome[Decision | None]:
             if offered.only_tool:
                 return success(CallTool(ToolCall(offered.only_tool)))
-            return await model.decide(messages, offered, grant, on_text)
+            decided = await model.decide(messages, offered, grant, on_text)
+            if offered is whole or not self._is_endless(decided) or not grant.left.llm_calls:
+                return decided
+            return await model.decide(messages, Offer(answer=False, refusal=True), grant, on_text)
 
         async def reconsidered(
             decided: Outcome[Decision | None], offered: Offer, objections: Sequence[Objection]
@@ -190,7 +194,7 @@ class NextAction:
         return Offer(answer=False, refusal=True) if spec.effect in CHANGES else offer.without(spec.name)
 
     def _is_endless(self, decided: Outcome[Decision | None]) -> bool:
-        """Whether a small model found no end, as one that does not know what to write into a file: it looks first."""
+        """Whether a small model found no end, as one that does not know what to write: it looks first, and refuses after that."""
         small = not self.llm.capabilities.tool_calls
         return small and decided.value is None and decided.cause.reason == ANSWER_CUT
 

@@ -8,6 +8,7 @@ from aeond.capabilities.llm.adapters.scripted import Rule
 from aeond.capabilities.tools.registry import Registry
 from aeond.domain.runs.situations import Situation
 from aeond.domain.tools import Composition, CompositionView, Effect, ToolCall
+from aeond.orchestration.decision.decider import NOT_FULFILLED
 from aeond.orchestration.interfaces import discard_text
 from tests.support.deciders import Composing, WholeTool, decider_of
 from tests.support.strategy import LOOK, TEXT, grant, run_of, spec
@@ -89,3 +90,20 @@ async def test_a_model_that_finds_no_end_looks_first() -> None:
     run = run_of(request="Write the years into heron.txt")
     chosen = await decider.choose(run, grant(10), discard_text)
     assert chosen.value.tool_call == ToolCall("look", {"path": "crew.csv"})
+
+
+async def test_a_model_that_finds_no_end_again_refuses() -> None:
+    """Where the choice among looks is cut, too, what was asked for is refused, and nothing is planned from it."""
+    rules = (
+        Rule(contains="Say in one word what a request", text="do", likely={"do": -0.1}),
+        Rule(text='{"write":{"path":"heron.txt","text":"' + "2026 " * 200, times=2),
+        Rule.model_validate({"json": {"cannot": "No years are there."}}),
+    )
+    tools = Registry()
+    for one in (WRITE, replace(LOOK, candidates=("path",))):
+        tools.register(WholeTool(one))
+    decider, _ = decider_of(rules, tools, FILES, Composing({}, values=("crew.csv", "notes.md")))
+    run = run_of(request="Write the years into heron.txt")
+    chosen = await decider.choose(run, grant(10), discard_text)
+    assert chosen.value.answer is not None
+    assert (chosen.value.answer.text, chosen.value.answer.notes) == ("No years are there.", (NOT_FULFILLED,))

@@ -31,6 +31,7 @@ from aeond.orchestration.prompts.answer_prompts import (
     results_messages,
     search_messages,
     text_messages,
+    translation_messages,
 )
 from aeond.orchestration.prompts.coreference_prompts import REWRITINGS, Dependence, dependence_messages
 from aeond.orchestration.prompts.decision_prompts import REMOVAL, composing_opening
@@ -135,6 +136,7 @@ def usual_openings(
                 yield PAGES.opening
             yield from (one.opening for one in (CORRECTION, WANTED, EXTENT, PLACE, REMOVAL, NAMING, READING))
             yield _fixed(not_found_messages("", (), ()))
+            yield _fixed(translation_messages("", "", ""))
             yield _fixed(search_messages(""))
             yield _fixed(text_messages(RunSnapshot(""), Situation(), ()))
         yield Preamble(registry, validator).usual()

@@ -20,6 +20,9 @@ class Situations(Protocol):
         """The files that the run's request is probably about, by what they share with it or with these words, the likeliest first. Bounded
         and safe as `observe`."""
 
+    async def language(self, text: str) -> str:
+        """The English name of the language of the text; "" where that is doubtful. Bounded and safe as `observe`."""
+
 
 @runtime_checkable
 class ProposesValues(Protocol):

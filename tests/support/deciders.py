@@ -34,6 +34,7 @@ ARGUMENTS = "Write the arguments of the tool's calls"
 PAGES = "with the address of a web page"
 READS_ALL = "Say in one word what is to be read"
 SEARCHES = "A person looks for something in their own files"
+TRANSLATES = "An assistant has answered a person"
 CORRECTS = "Say the letter of the one that the person corrects"
 
 
@@ -67,16 +68,20 @@ class WholeTool(SpecTool):
 
 @dataclass(frozen=True)
 class Seen:
-    """Situations that are always the same, with the files that are near by words which these have."""
+    """Situations that are always the same, with the files that are near by words which these have, and the languages of whole texts."""
 
     situation: Situation
     near: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    languages: Mapping[str, str] = field(default_factory=dict)
 
     async def observe(self, run: RunSnapshot) -> Situation:
         return self.situation
 
     async def nearest(self, run: RunSnapshot, words: str) -> tuple[str, ...]:
         return next((files for word, files in self.near.items() if word in words), ())
+
+    async def language(self, text: str) -> str:
+        return self.languages.get(text, "")
 
 
 def words(**given: float) -> dict[str, float]:

@@ -104,6 +104,9 @@ class NoSituations:
     async def nearest(self, run: RunSnapshot, words: str) -> tuple[str, ...]:
         return ()
 
+    async def language(self, text: str) -> str:
+        return ""
+
 
 class NoApprover:
     """The Approver of a daemon that cannot ask: it refuses every call."""

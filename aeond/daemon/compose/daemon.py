@@ -13,6 +13,7 @@ import anyio
 
 from aeond import __version__
 from aeond.capabilities.journal.sqlite_journal import SqliteJournal
+from aeond.capabilities.languages.spoken_language import SpokenLanguages
 from aeond.capabilities.llm.models.embedding_files import EmbeddingFiles
 from aeond.capabilities.memory.sqlite_memory import SqliteMemory
 from aeond.capabilities.policy.authorising import PolicyAuthoriser
@@ -199,6 +200,7 @@ async def composed(
                 memory,
                 workspace_views(files, threads, trust.trusts),
                 FilesByMeaning(files, threads, embedder, trust.trusts).nearest,
+                SpokenLanguages().of,
             ),
             children=lambda: children,
             clock=clock,

@@ -176,6 +176,7 @@ class AfterLooks:
             if not pages_read and (known := await self._known(run, situation, grant)):
                 return Looked(situation, offer, ended(run, ANSWERED, known))
             if refusal := await not_found_reply(self.means.llm, run, situation, grant):
+                refusal = await self.means.refusal(run, refusal, grant)
                 return Looked(situation, offer, ended(run, CANNOT, refusal))
         return Looked(situation, offer.others)
 

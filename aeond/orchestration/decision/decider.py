@@ -6,6 +6,7 @@ call a step and a tool call of the budget: where one of these is used up, only a
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
 from aeond.domain.outcome import Outcome, success
@@ -84,6 +85,10 @@ class Decider:
                     if order:
                         return success(RouteChoice(Route.DIRECT, order))
                     on_text(text)
+                if not given.fulfilled and (said := await self.means.refusal(snapshot, text, grant)) != text:
+                    given = replace(given, text=said)
+                    on_text("")  # what was shown of the refusal starts over
+                    on_text(said)
                 return success(RouteChoice(Route.REPLY, answer=_answer(given)))
             case MakePlan():
                 return success(RouteChoice(Route.PLAN))
@@ -166,6 +171,7 @@ class Decider:
                 )
                 if done and await is_likely_for_one(self.means.llm, asking, grant):
                     return await self._answered(whole, asking, situation, offer, done, grant)
+                text = await self.means.refusal(whole, text, grant)
                 return success(ended(asking, CANNOT, "\n".join(filter(None, (done, text)))))
             case _:
                 issue = Issue(decided.cause.reason, Severity.MEDIUM, "", decided.cause.message)

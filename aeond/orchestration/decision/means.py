@@ -12,7 +12,7 @@ from aeond.orchestration.decision.conversations.composing import Composer
 from aeond.orchestration.decision.conversations.correction import Correction
 from aeond.orchestration.decision.conversations.fitting import FittingTools
 from aeond.orchestration.decision.conversations.redirection import Redirection
-from aeond.orchestration.decision.conversations.results_reply import ResultsReply
+from aeond.orchestration.decision.conversations.results_reply import ResultsReply, translated
 from aeond.orchestration.decision.conversations.subject import Subject, Subjects
 from aeond.orchestration.decision.interfaces import DecisionModel
 from aeond.orchestration.decision.next_action import NextAction
@@ -86,3 +86,13 @@ class Means:
     async def subject(self, run: RunSnapshot, situation: Situation, grant: Grant) -> Subject:
         """What the run's request is about, as `Subjects.of` says it."""
         return await self.answered.subjects.of(self.llm, run, situation, grant)
+
+    async def refusal(self, run: RunSnapshot, text: str, grant: Grant) -> str:
+        """The refusal as the person reads it: that of a small model, whose examples refuse in English, is translated where it is not in the language
+        of the request."""
+        if not self.asks_about(run):
+            return text
+        language = await self.search.situations.language(run.request.text)
+        if not language or await self.search.situations.language(text) == language:
+            return text
+        return await translated(self.llm, run, text, language, grant)

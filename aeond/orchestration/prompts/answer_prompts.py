@@ -135,7 +135,7 @@ _SEARCHED: Final = (
     ("Ile kosztował nas nowy zamek do drzwi?", "cost, price; lock; door"),
     ("quand est-ce que le voisin rend la remorque ?", "neighbour; return, give back; trailer"),
 )
-NOT_IN: Final = "Not found in "
+NOT_IN: Final = "I did not find it in "
 _NOT_FOUND_RULES: Final = """\
 A person asked for something that was looked for and not found. Say so in one short sentence, in the language of the request: what was \
 not found, where it was looked for, and which file is missing. Say nothing else."""
@@ -176,6 +176,18 @@ _NOT_FOUND: Final = (
         "what is in fees.md about guests?",
         "There is no file fees.md, and I did not find it in club/rules.md.",
     ),
+)
+_TRANSLATION_RULES: Final = """\
+An assistant has answered a person. Write its answer in the language of the person, with their words. Reply with that alone."""
+_TRANSLATIONS: Final = (
+    (
+        "buch mir einen Liegeplatz in Lerwick",
+        "I cannot book a berth.",
+        "German",
+        "Ich kann keinen Liegeplatz in Lerwick buchen.",
+    ),
+    ("arranca el motor del Ida", "I cannot start engines.", "Spanish", "No puedo arrancar el motor del Ida."),
+    ("jak głęboki jest port?", "I do not know.", "Polish", "Nie wiem, jak głęboki jest port."),
 )
 _QUESTION_RULES: Final = """\
 A person asked for a change, which is made, and also wants to know something. Write only the question that is left, in the language of the \
@@ -243,6 +255,12 @@ def text_messages(
     return conversation(_TEXT_RULES, shots, _below_results(run, situation, results))
 
 
+def translation_messages(request: str, text: str, language: str) -> tuple[Message, ...]:
+    """Asks for what answers the request in its language, whose English name this is."""
+    shots = ((_to_translate(said, reply, into), answer) for said, reply, into, answer in _TRANSLATIONS)
+    return conversation(_TRANSLATION_RULES, shots, _to_translate(request, text, language))
+
+
 def question_messages(request: str) -> tuple[Message, ...]:
     """Asks for the question that a request leaves once its change is made."""
     return conversation(_QUESTION_RULES, _QUESTIONS, request)
@@ -273,3 +291,7 @@ def _below_results(run: RunSnapshot, situation: Situation, results: Sequence[tup
 def _looked_for(request: str, places: Sequence[str], missing: Sequence[str]) -> str:
     parts = [f"Looked at: {', '.join(places)}", f"Missing: {', '.join(missing)}" if missing else ""]
     return "\n".join([*filter(None, parts), request_line(request)])
+
+
+def _to_translate(request: str, text: str, language: str) -> str:
+    return f"Person: {request}\nAssistant: {text}\nIn {language}:"

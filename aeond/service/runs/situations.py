@@ -39,6 +39,9 @@ Views = Callable[[str, int, str], Awaitable[WorkspaceView]]
 Nearest = Callable[[str, str], Awaitable[tuple[str, ...]]]
 """The files of a workspace that a text is probably about, in other words, too."""
 
+Languages = Callable[[str], Awaitable[str]]
+"""The English name of the language of a text; "" where that is doubtful."""
+
 
 class ObservedSituations:
     """The Situations over the clock, the memory of the run's user and the workspace.
@@ -51,11 +54,14 @@ class ObservedSituations:
     what it was given.
     """
 
-    def __init__(self, clock: Clock, memories: Memories, views: Views, nearest: Nearest) -> None:
+    def __init__(
+        self, clock: Clock, memories: Memories, views: Views, nearest: Nearest, languages: Languages
+    ) -> None:
         self._clock = clock
         self._memories = memories
         self._views = views
         self._nearest = nearest
+        self._languages = languages
         self._seen: dict[
             tuple[str, str], tuple[float, Situation]
         ] = {}  # by run and request, the oldest first
@@ -76,6 +82,11 @@ class ObservedSituations:
             with _bounded(run, NEAREST_SECONDS):
                 return await self._nearest(run.workspace, f"{words}\n{_about(run)}")
         return ()
+
+    async def language(self, text: str) -> str:
+        with anyio.move_on_after(OBSERVE_SECONDS):
+            return await self._languages(text)
+        return ""
 
     async def _observed(self, run: RunSnapshot) -> Situation:
         view = WorkspaceView()

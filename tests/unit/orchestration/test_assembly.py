@@ -22,6 +22,7 @@ from aeond.orchestration.prompts.answer_prompts import (
     results_messages,
     search_messages,
     text_messages,
+    translation_messages,
 )
 from aeond.orchestration.prompts.coreference_prompts import REWRITINGS, dependence_messages
 from aeond.orchestration.prompts.decision_prompts import REMOVAL, composing_opening
@@ -170,6 +171,7 @@ def test_prompts_of_a_run_begin_as_the_warm_up_reads_them() -> None:
         NAMING.messages("a", "c", "b")[:-1],
         READING.messages("a", "b")[:-1],
         not_found_messages("b", ("a",), ())[:-1],
+        translation_messages("b", "a", "German")[:-1],
         search_messages("b")[:-1],
         text_messages(run, Situation(), ())[:-1],
         Preamble(tools, check).messages(run),

@@ -68,7 +68,7 @@ class Composer:
     ) -> ToolCall | None:
         """The call with its composed arguments; `found` is what was found out from the steps. A call for the memory that corrects a fact names
         that one, and only it is in view; one that surely corrects none is written without facts in view. If a small model only repeats a fact, or
-        leaves out the request's numbers, it writes once more without facts; if it only repeats the name, a request with a number is kept as it was said. None if the tool shows nothing, the budget has no room for it, or
+        leaves out the request's numbers, it writes once more without facts; if it only repeats the name, the value is the request itself where that has a number. None if the tool shows nothing, the budget has no room for it, or
         the model writes nothing that the tool takes."""
         composition = spec.composition
         if composition is None or spec.effect is not Effect.MEMORY:

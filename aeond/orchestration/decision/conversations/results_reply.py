@@ -40,6 +40,7 @@ from aeond.orchestration.prompts.answer_prompts import (
     NOT_SHOWN,
     not_found_messages,
     results_messages,
+    translation_messages,
 )
 from aeond.orchestration.prompts.decision_prompts import extremes, facts_text
 from aeond.ports import LLMAdapter
@@ -252,6 +253,15 @@ async def not_found_reply(llm: LLMAdapter, run: RunSnapshot, situation: Situatio
     if reply and looked and not any(name.rpartition("/")[2] in reply for name in (*looked, *missing)):
         return NOT_IN + ", ".join(looked)
     return reply
+
+
+async def translated(llm: LLMAdapter, run: RunSnapshot, text: str, language: str, grant: Grant) -> str:
+    """What answers the run's request, in the language with this English name, for one call of the grant; as it is if the model gives none that is complete."""
+    if grant.left.llm_calls < 1:
+        return text
+    messages = translation_messages(run.text, text, language)
+    request = LLMRequest(messages, max_tokens=MAX_REFUSAL_TOKENS, fixed=True, deadline_seconds=REPLY_SECONDS)
+    return (await BudgetedLLM(llm, grant).text(request)).strip() or text
 
 
 def with_sources(answer: str, request: str, situation: Situation, steps: Sequence[StepSnapshot]) -> str:

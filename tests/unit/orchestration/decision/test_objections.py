@@ -93,7 +93,7 @@ async def test_a_model_that_finds_no_end_looks_first() -> None:
 
 
 async def test_a_model_that_finds_no_end_again_refuses() -> None:
-    """Where the choice among looks is cut, too, what was asked for is refused, and nothing is planned from it."""
+    """Where the choice among looks is cut, too, the request is refused, and nothing is planned from it."""
     rules = (
         Rule(contains="Say in one word what a request", text="do", likely={"do": -0.1}),
         Rule(text='{"write":{"path":"heron.txt","text":"' + "2026 " * 200, times=2),

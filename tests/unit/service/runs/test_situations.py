@@ -1,6 +1,9 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
+import anyio
+import pytest
+
 from aeond.domain.facts import FactSource
 from aeond.domain.runs.run import Owner, RunRequest, RunSnapshot
 from aeond.domain.runs.situations import WorkspaceView
@@ -30,7 +33,11 @@ def situations(memory: InMemoryMemory, *names: str, clock: ManualClock | None = 
     async def nearest(workspace: str, near: str) -> tuple[str, ...]:
         return (f"near {near}",)
 
-    return ObservedSituations(clock or ManualClock(), memory, view, nearest)
+    return ObservedSituations(clock or ManualClock(), memory, view, nearest, language)
+
+
+async def language(text: str) -> str:
+    return "German" if text == "Wo ist das?" else ""
 
 
 async def test_files_and_facts_are_in_view() -> None:
@@ -170,7 +177,12 @@ async def test_no_file_is_near_in_a_workspace_that_cannot_be_read() -> None:
     async def nearest(workspace: str, near: str) -> tuple[str, ...]:
         raise StoreError("the disk is gone")
 
-    assert await ObservedSituations(ManualClock(), InMemoryMemory(), view, nearest).nearest(RUN, "gate") == ()
+    assert (
+        await ObservedSituations(ManualClock(), InMemoryMemory(), view, nearest, language).nearest(
+            RUN, "gate"
+        )
+        == ()
+    )
 
 
 async def test_only_the_facts_of_the_runs_user_are_in_view() -> None:
@@ -181,3 +193,24 @@ async def test_only_the_facts_of_the_runs_user_are_in_view() -> None:
     assert (await situations(memory).observe(run)).facts == (("gate", 7),)
     other = replace(RUN, run_id="r2", request=replace(RUN.request, owner=Owner(5, 1)))
     assert (await situations(memory).observe(other)).facts == ()
+
+
+async def test_the_language_of_a_text_is_known_in_time_or_not_at_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What takes too long to say is doubtful, as it is of a text without a language."""
+
+    async def hanging(text: str) -> str:
+        await anyio.sleep_forever()
+        return "German"
+
+    async def view(workspace: str, most: int, near: str) -> WorkspaceView:
+        return WorkspaceView()
+
+    async def nearest(workspace: str, near: str) -> tuple[str, ...]:
+        return ()
+
+    observed = situations(InMemoryMemory())
+    assert await observed.language("Wo ist das?") == "German"
+    assert await observed.language("42") == ""
+    monkeypatch.setattr("aeond.service.runs.situations.OBSERVE_SECONDS", 0)
+    late = ObservedSituations(ManualClock(), InMemoryMemory(), view, nearest, hanging)
+    assert await late.language("Wo ist das?") == ""

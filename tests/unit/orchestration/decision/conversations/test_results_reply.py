@@ -153,7 +153,7 @@ async def test_places_are_files_without_what_was_sought_in_them() -> None:
 async def test_a_refusal_names_only_places_that_were_searched() -> None:
     """One that names none of the files that were looked at gives way to a plain one with those in view."""
     subject, _ = decider("?", refusal="I looked at the harbour's website, without success.")
-    assert await answer(subject, asked(LOOKED, AGAIN)) == "Not found in boat.txt"
+    assert await answer(subject, asked(LOOKED, AGAIN)) == "I did not find it in boat.txt"
 
 
 async def test_what_a_missing_file_says_is_not_invented() -> None:

@@ -30,8 +30,8 @@ def is_invented(
     call: ToolCall, spec: ToolSpec, run: RunSnapshot, situation: Situation, turns: Iterable[Turn]
 ) -> bool:
     """Whether the call would keep a number in memory that stands neither in the request, nor in its conversation, a result or the fact
-    that it corrects, or a fact that only repeats its name, or a request without any number; or whether it would make something new before any look, of one
-    line with such a number: an address, not a recipe.
+    that it corrects, or a fact that only repeats its name, or a request without any number; or whether it would make something new before
+    any look, of one line with such a number: an address, not a recipe.
 
     A date of this year or the next may have been computed from what was said, such as a weekday.
     """

@@ -50,7 +50,7 @@ class _Line:
 
 def alike_lines(lines: Sequence[str]) -> AlikeLines | None:
     """The table in these lines, which are not empty; None if too few have the same form, or that holds no number,
-    or has columns without a name and does not end where the lines do."""
+    or single lines go on behind it and no column has a name: these are sentences."""
     parted = [_parts(line) for line in lines]
     words = Counter(
         word for parts in parted for word in {part.casefold() for part in parts if not _has_digit(part)}
@@ -65,6 +65,8 @@ def alike_lines(lines: Sequence[str]) -> AlikeLines | None:
     names = [*_names(usual, rows), _MORE]
     if not any(row[-1] for row in rows):
         names, rows = names[:-1], [row[:-1] for row in rows]
+    elif _NAMELESS.issuperset(names):
+        return None
     others = tuple(line for line, one in zip(lines, formed, strict=True) if not _begins(one, usual))
     return AlikeLines(tuple(names), tuple(rows), others)
 

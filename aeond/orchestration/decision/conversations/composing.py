@@ -68,8 +68,8 @@ class Composer:
     ) -> ToolCall | None:
         """The call with its composed arguments; `found` is what was found out from the steps. A call for the memory that corrects a fact names
         that one, and only it is in view; one that surely corrects none is written without facts in view. If a small model only repeats a fact, or
-        leaves out the request's numbers, it writes once more without facts; if it only repeats the name, the value is the request itself where that has a number. None if the tool shows nothing, the budget has no room for it, or
-        the model writes nothing that the tool takes."""
+        leaves out the request's numbers, it writes once more without facts; a fact that only repeats its name has the request as its value where
+        that has a number. None if the tool shows nothing, the budget has no room for it, or the model writes nothing that the tool takes."""
         composition = spec.composition
         if composition is None or spec.effect is not Effect.MEMORY:
             return await self._composed(call, spec, run, situation, steps, grant, found)
@@ -186,19 +186,18 @@ def _says_nothing_new(
 
 
 def _as_said(call: ToolCall, spec: ToolSpec, run: RunSnapshot) -> ToolCall:
-    """The call with the request as the value of a fact that only repeats its name where the request has a number, too: the user's own words
+    """The call with the request as the value of a fact that only repeats its name, where the request has another number: the person's own words
     say more than none."""
     name = spec.composition.fact if spec.composition else ""
     values = [value for value in spec.composed if value != name]
-    key = display_json(call.arguments[name]) if name else ""
-    known = set(words_of(key))
-    repeats = all(known.issuperset(words_of(display_json(call.arguments[value]))) for value in values)
-    says_more = any(word not in known and any(map(str.isdigit, word)) for word in words_of(run.text))
-    return (
-        replace(call, arguments={**call.arguments, values[-1]: run.text})
-        if name and values and repeats and says_more
-        else call
-    )
+    if not name or not values:
+        return call
+    known = set(words_of(display_json(call.arguments[name])))
+    written = {word for value in values for word in words_of(display_json(call.arguments[value]))}
+    numbers = {word for word in words_of(run.text) if any(map(str.isdigit, word))}
+    if not written <= known or numbers <= known:
+        return call
+    return replace(call, arguments={**call.arguments, values[-1]: run.text})
 
 
 def _is_endless(text: str) -> bool:

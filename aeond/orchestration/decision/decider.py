@@ -42,6 +42,7 @@ from aeond.orchestration.decision.results import (
     executed,
     going_on,
     may_go_on,
+    only_failed,
     repeats_request,
     repetition,
     reports_of,
@@ -54,6 +55,7 @@ from aeond.ports import TextSink
 UNSUPPORTED: Final = 0.5  # confidence of an answer that rests on no result
 NOT_FULFILLED: Final = "the request was not carried out"
 NOT_DECIDED: Final = "NOT_DECIDED"
+NOT_CHANGED: Final = "I could not change it: nothing was changed."
 
 
 @frozen
@@ -215,11 +217,15 @@ class Decider:
         text: str,
         grant: Grant,
     ) -> Outcome[Judgement]:
-        """The end of the run with this answer, or the call for the order behind what it asked."""
+        """The end of the run with this answer, or the call for the order behind what it asked. A small model claims changes that failed: such a run
+        ends with a refusal, unless an answer was wanted."""
         order = asking is not whole and await self._ordered(whole, situation, offer, text, grant)
         if order:
             return success(going_on(whole, order))
         if self.means.asks_about(whole):
+            failed = only_failed(whole, self.means.offers.changes)
+            if failed and not (await self.means.subject(whole, situation, grant)).wants_no_change:
+                return success(ended(whole, CANNOT, await self.means.refusal(whole, NOT_CHANGED, grant)))
             text = with_sources(text, whole.text, situation, executed(whole))
         return success(ended(whole, ANSWERED, text))
 

@@ -53,6 +53,12 @@ def reports_of(run: RunSnapshot, changes: Callable[[ToolCall | None], bool]) -> 
     return "\n".join(report(step.output) for step in done)
 
 
+def only_failed(run: RunSnapshot, changes: Callable[[ToolCall | None], bool]) -> bool:
+    """Whether calls for which `changes` is true were tried, and none of them succeeded."""
+    tried = [step for step in executed(run) if changes(step.step.tool_call)]
+    return bool(tried) and not any(step.state is StepState.SUCCEEDED for step in tried)
+
+
 def repetition(decision: Decision | None, run: RunSnapshot, offer: Offer) -> ToolCall | None:
     """The call that was chosen, if it was made before and no step that may have changed anything succeeded since, or if it would change
     the file that the last change was about: all changes of a file are written together, and what a small model adds to them was never

@@ -10,6 +10,7 @@ from aeond.capabilities.tools.registry import Registry
 from aeond.domain.plans.steps import StepSnapshot
 from aeond.domain.tools import Composition, CompositionView, Effect, RecordedEffect, Recovery, ToolCall
 from aeond.domain.values import JsonValue
+from aeond.orchestration.decision.decider import NOT_CHANGED
 from aeond.orchestration.interfaces import Judgement
 from tests.support.deciders import EXACT, INTENT, IS_WANTED, Composing, WholeTool, decider_of, words
 from tests.support.judging import after_pass, ran
@@ -98,15 +99,23 @@ async def test_a_refusal_hides_no_change() -> None:
 
 
 async def test_other_runs_go_on_with_a_decision() -> None:
-    """A request for several things, a failed change, a report that is empty or long, a tool of which nothing is known and a run with
-    instructions are decided about."""
+    """A request for several things, a report that is empty or long, a tool of which nothing is known and a run with instructions are decided
+    about."""
     assert await answer(step(), likely=SEVERAL) == "From the decision."
     assert await answer(step(), likely={"yes": -0.1}) == "From the decision."
-    assert await answer(step(error="no room")) == "From the decision."
     assert await answer(step(output="")) == "From the decision."
     assert await answer(step(output="x" * 1_000)) == "From the decision."
     assert await answer(step("send")) == "From the decision."
     assert await answer(step(), instructions="Be brief.") == "From the decision."
+
+
+async def test_a_change_that_failed_is_not_claimed() -> None:
+    """The answer of a run whose changes all failed is a refusal, whatever the model says; one that changed something else may claim that."""
+    assert await answer(step(error="no room")) == NOT_CHANGED
+    assert await answer(step(error="no room"), LOOKED) == NOT_CHANGED
+    assert await answer(step(error="no room"), instructions="Be brief.") == "From the decision."
+    changed = replace(step(), step=calls("s3", "keep", note="84"))
+    assert await answer(step(error="no room"), changed, likely=SEVERAL) == "From the decision."
 
 
 CHANGE = replace(spec("change", {"path": TEXT}, ("path",), Effect.WRITE_CONTAINED), candidates=("path",))

@@ -16,6 +16,9 @@ MODEL = "smollm2-135m-instruct"
 EMBEDDER = "all-MiniLM-L6-v2"
 CHAT = "chat.completions.create"
 HELLO = [{"role": "user", "content": "Say hello to the reader in one short sentence."}]
+STORY = [
+    {"role": "user", "content": "Tell the reader a story of two ships."}
+]  # longer than what may come together
 COLOUR = {
     "type": "object",
     "properties": {"colour": {"enum": ["red", "blue"]}, "shade": {"type": "integer"}},
@@ -40,9 +43,9 @@ def client(address: str, request: pytest.FixtureRequest) -> Iterator[ClientProgr
 
 def test_a_stream_is_the_answer_in_pieces(client: ClientProgram) -> None:
     """The model streams, piece by piece, the text that it answers at once, and both count the same tokens."""
-    whole = client.result(CHAT, model=MODEL, messages=HELLO, max_tokens=24)
+    whole = client.result(CHAT, model=MODEL, messages=STORY, max_tokens=96)
     *chunks, last = client.events(
-        CHAT, model=MODEL, messages=HELLO, max_tokens=24, stream_options={"include_usage": True}
+        CHAT, model=MODEL, messages=STORY, max_tokens=96, stream_options={"include_usage": True}
     )
     pieces = [chunk["choices"][0]["delta"].get("content") or "" for chunk in chunks]
     assert len(list(filter(None, pieces))) > 1

@@ -41,8 +41,8 @@ def is_invented(
     if spec.effect is not Effect.MEMORY:
         return False
     written = [_words(display_json(value)) for value in call.arguments.values()]
-    empty = written[:1] if any(map(str.isdigit, run.text)) else [*written[:1], _words(run.text)]
-    if len(written) > 1 and set[str]().union(*written[1:]) in empty:
+    repeated = written[:1] if any(map(str.isdigit, run.text)) else [*written[:1], _words(run.text)]
+    if len(written) > 1 and set[str]().union(*written[1:]) in repeated:
         return True
     kept = " ".join(map(display_json, call.arguments.values()))
     named = [display_json(value) for value in call.arguments.values()]

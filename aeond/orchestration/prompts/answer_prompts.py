@@ -256,7 +256,7 @@ def text_messages(
 
 
 def translation_messages(request: str, text: str, language: str) -> tuple[Message, ...]:
-    """Asks for what answers the request in its language, whose English name this is."""
+    """Asks for this answer to the request in the language with this English name."""
     shots = ((_to_translate(said, reply, into), answer) for said, reply, into, answer in _TRANSLATIONS)
     return conversation(_TRANSLATION_RULES, shots, _to_translate(request, text, language))
 

@@ -256,8 +256,8 @@ async def not_found_reply(llm: LLMAdapter, run: RunSnapshot, situation: Situatio
 
 
 async def translated(llm: LLMAdapter, run: RunSnapshot, text: str, language: str, grant: Grant) -> str:
-    """What answers the run's request, in the language with this English name, for one call of the grant; as it is if the model gives none that is
-    complete."""
+    """The text, an answer to the run's request, in the language with this English name, for one call of the grant; unchanged if the model writes no
+    complete one."""
     if grant.left.llm_calls < 1:
         return text
     messages = translation_messages(run.text, text, language)

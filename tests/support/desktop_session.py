@@ -119,10 +119,19 @@ class XSession(Session):
         self.wait_for_output("getwindowfocus", window)
 
     def wait_for_output(self, command: str, output: str) -> None:
-        """Returns once a command of xdotool prints this."""
+        """Returns once a command of xdotool prints this. The command fails as long as there is no such window: while the
+        focus passes from a window that hides to the next, none has it.
+        """
         deadline = time.monotonic() + DEADLINE_SECONDS
-        while (said := self.xdotool(command)) != output:
+        while (said := self._asked(command)) != output:
             assert time.monotonic() < deadline, f"{command}: {said}, not {output}"
+
+    def _asked(self, command: str) -> str:
+        """What the command of xdotool prints, or why it failed."""
+        try:
+            return self.xdotool(command)
+        except subprocess.CalledProcessError as error:
+            return f"{error}: {error.stderr}"
 
     def wait_for_height(self, window: str, height: int) -> dict[str, str]:
         """The place of the window, once the window manager has given it this height: what xdotool prints, by name."""

@@ -53,11 +53,13 @@ def _as_written(value: JsonValue, _said: str) -> JsonValue:
 @frozen
 class CompositionView:
     """What a Composition shows for one call: what the call would change or read, and the schema of the values that are possible. `meant` returns
-    what a written value means; None if it does not follow from what was said, a text."""
+    what a written value means; None if it does not follow from what was said, a text. With `may_lack` the value is a text, and "" says that
+    what the call reads has not what is wanted."""
 
     text: str
     schema: JsonObject
     meant: Callable[[JsonValue, str], JsonValue] = _as_written
+    may_lack: bool = False
 
 
 @frozen

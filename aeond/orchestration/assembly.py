@@ -77,7 +77,13 @@ def phases_over(
         Offers(registry, invoker),
         FileSearch(llm, situations, answered.words, answered.files),
         Composer(
-            llm, invoker, validator, Corrections(ranking, answered.corrections), compute, answered.unwritten
+            llm,
+            invoker,
+            validator,
+            Corrections(ranking, answered.corrections),
+            compute,
+            answered.unwritten,
+            answered.odds,
         ),
         answered,
     )

@@ -64,7 +64,7 @@ class AfterLooks:
             return Looked(situation, offer)
         if further := await self._further_looks(run, situation, offer, grant):
             return Looked(situation, offer, going_on(run, *further))
-        reply = await self._reply(run, situation, grant)
+        reply = await self._reply(run, situation, offer, grant)
         made = await self._new_file_call(run, situation, offer, reply, grant)
         if made is not None:
             return Looked(situation, offer, going_on(run, made))
@@ -112,16 +112,21 @@ class AfterLooks:
         selecting = await self.means.action.selection(run, situation, offer, grant)
         return () if selecting is None else (selecting,)
 
-    async def _reply(self, run: RunSnapshot, situation: Situation, grant: Grant) -> str:
+    async def _reply(self, run: RunSnapshot, situation: Situation, offer: Offer, grant: Grant) -> str:
         """The answer from the results alone, where a change is not surely all that was wanted; NOT_SHOWN if they may not show it, "" for
-        other runs."""
-        steps = executed(run)
-        if (
-            grant.left.llm_calls <= _REPLY_CALLS
-            or (await self.means.subject(run, situation, grant)).wants_only_change
-        ):
+        other runs. A table that lacks what a question is about is left out."""
+        if grant.left.llm_calls <= _REPLY_CALLS:
             return ""
-        steps = [step for step in steps if step.state is StepState.SUCCEEDED or not self._computes(step)]
+        subject = await self.means.subject(run, situation, grant)
+        if subject.wants_only_change:
+            return ""
+        steps = [
+            step for step in executed(run) if step.state is StepState.SUCCEEDED or not self._computes(step)
+        ]
+        if subject.wants_no_change:
+            steps = [step for step in steps if not self.means.action.lacks(step, run, offer)]
+        if not steps:
+            return NOT_SHOWN
         if all(map(self._computes, steps)):
             return await computed_reply(self.means.llm, run, turns_of(steps, MAX_RESULT_CHARS), grant)
         of_pages = bool(self.means.offers.page_steps(run))

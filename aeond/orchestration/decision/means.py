@@ -31,7 +31,8 @@ class Answered:
     """Kept while runs are suspended, so that a run which waited for a person asks nothing twice and forgets nothing that it found out.
 
     `findings` holds the results of looks in runs that go on, by run; `questions` what is asked besides a change, by run and request; `words` and `files` those of searches, by run and request;
-    `corrections` the facts that requests correct, by run and request; `unwritten` the conversations in which a model did not write an argument, by run, tool and view.
+    `corrections` the facts that requests correct, by run and request; `unwritten` the conversations in which a model did not write an argument, by run, tool and view;
+    `odds` those that what a call reads has what is wanted, by run, tool and arguments.
     """
 
     subjects: Subjects = field(default_factory=Subjects)
@@ -42,6 +43,7 @@ class Answered:
     files: LastRuns[tuple[str, str], tuple[str, ...]] = field(default_factory=LastRuns)
     corrections: LastRuns[tuple[str, str], Correction | None] = field(default_factory=LastRuns)
     unwritten: LastRuns[tuple[str, str, str], None] = field(default_factory=LastRuns)
+    odds: LastRuns[tuple[str, str, str], float] = field(default_factory=LastRuns)
 
 
 @frozen

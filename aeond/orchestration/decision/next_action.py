@@ -10,6 +10,7 @@ from typing import Final
 from aeond.domain.messages import Message
 from aeond.domain.outcome import Outcome, Problem, failure, success
 from aeond.domain.plans.plan import StepState
+from aeond.domain.plans.steps import StepSnapshot
 from aeond.domain.runs.budgets import Grant
 from aeond.domain.runs.run import RunSnapshot
 from aeond.domain.runs.situations import Situation
@@ -141,11 +142,20 @@ class NextAction:
         self, snapshot: RunSnapshot, situation: Situation, offer: Offer, grant: Grant
     ) -> ToolCall | None:
         """The call that selects what is asked for from the table that the last step read, as `selected` returns it; None where a change is
-        surely all that is wanted: that of a table has its own statement, but not a new file made from one."""
+        surely all that is wanted: that of a table has its own statement, but not a new file made from one; and where the table lacks what a
+        question is about."""
         subject = await self.redirection.subjects.of(self.llm, snapshot, situation, grant)
         if subject.wants_only_change and not names_new_file(snapshot, situation):
             return None
-        return await self.selected(snapshot, situation, offer, grant)
+        call = await self.selected(snapshot, situation, offer, grant)
+        lacks = subject.wants_no_change and self.lacks(executed(snapshot)[-1], snapshot, offer)
+        return None if lacks else call
+
+    def lacks(self, read: StepSnapshot, snapshot: RunSnapshot, offer: Offer) -> bool:
+        """Whether the step read a table that most likely lacks what is asked for."""
+        call = read.step.tool_call
+        selecting = offer.selecting(call) if call else None
+        return selecting is not None and self.composer.lacks(selecting, snapshot)
 
     async def selected(
         self, snapshot: RunSnapshot, situation: Situation, offer: Offer, grant: Grant

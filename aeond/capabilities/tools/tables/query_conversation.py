@@ -31,7 +31,8 @@ _LISTING: Final = re.compile(r"SELECT ([^()*]+?) FROM (\w+ .*)", re.DOTALL)
 _WORD: Final = re.compile(r"\w+")
 _INSTRUCTIONS: Final = """\
 You write one SQLite SELECT that finds in a table what a person's request needs. Reply with it as a JSON string. Select each row with its \
-name and with the numbers that are compared or asked for. Where things are compared, select all of them."""
+name and with the numbers that are compared or asked for. Where things are compared, select all of them. If the table does not have it, \
+reply with an empty JSON string."""
 _MEMBERS: Final = """\
 CREATE TABLE members (
   name TEXT, -- 'Lena', 'Omar', 'Till', 'Vera'
@@ -69,20 +70,24 @@ _EXAMPLES: Final[tuple[tuple[str, str, JsonValue], ...]] = (
         "wieviel haben wir insgesamt bei Hansen gelassen?",
         "SELECT shop, SUM(euros) AS total FROM boat_costs WHERE shop = 'Hansen'",
     ),
+    (_COSTS, "how deep is the harbour", ""),
     (_COSTS, "was the boat dearer in april than in march? by what amount", _MONTHS),
     (_MEMBERS, "Who still has to pay?", "SELECT name, fee FROM members WHERE paid = 'no'"),
+    (_MEMBERS, "wie alt ist Omar?", ""),
     (_MEMBERS, "quién es el socio más antiguo y quién el más nuevo", _FIRST_AND_LAST),
     (
         _COSTS,
         "à quelle boutique on a laissé le plus d'argent, et combien ?",
         "SELECT shop, SUM(euros) AS total FROM boat_costs GROUP BY shop ORDER BY total DESC",
     ),
+    (_COSTS, "¿cuánto costó la vela nueva?", ""),
     (_COSTS, "which rope was cheapest by the metre", _BY_THE_METRE),
     (
         _MEMBERS,
         "ilu członków jest w klubie od 2015 roku",
         "SELECT COUNT(*) AS number FROM members WHERE since >= '2015-01-01'",
     ),
+    (_MEMBERS, "ring Vera and ask whether she can come on Friday", ""),
 )
 
 
@@ -90,7 +95,8 @@ QUERY: Final = Composition(("query",), _INSTRUCTIONS, _EXAMPLES, facts=False, ma
 
 
 def query_view(tables: Mapping[str, Table], request: str) -> CompositionView:
-    """The declarations of the tables in these files, for a statement over them."""
+    """The declarations of the tables in these files, for a statement over them, or "" where they are all that the files hold and have nothing
+    for it."""
     shown = (declaration(table, path, request) for path, table in tables.items())
     patterns = [select_pattern(table, path, request) for path, table in tables.items()]
     pattern = patterns[0] if len(patterns) == 1 else ANY_SELECT
@@ -98,9 +104,19 @@ def query_view(tables: Mapping[str, Table], request: str) -> CompositionView:
     names = () if others else column_names(first.columns)  # of several tables a column may be ambiguous
 
     def meant(written: JsonValue, _said: str) -> JsonValue:
+        if not written:
+            return None
         return _with_compared(_either(written), names) if isinstance(written, str) else written
 
-    return CompositionView("\n".join(shown), {"type": "string", "pattern": pattern}, meant)
+    may_lack = all(map(_is_shown_whole, tables.values()))
+    pattern = f"^({pattern[1:-1]})?$" if may_lack else pattern
+    return CompositionView("\n".join(shown), {"type": "string", "pattern": pattern}, meant, may_lack)
+
+
+def _is_shown_whole(table: Table) -> bool:
+    """Whether the declaration has all columns of a table that is all that its file holds."""
+    beside = table.plain or table.around or table.whole
+    return not beside and len(table.columns) <= MAX_SHOWN_COLUMNS
 
 
 def _with_compared(statement: str, names: Collection[str]) -> str:

@@ -3,12 +3,13 @@
 In the conversation of a decision a small model writes such an argument from memory. ADR 0091 has the measurements.
 """
 
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import field, replace
 from typing import Final
 
-from aeond.domain.llm import LLMRequest
+from aeond.domain.llm import LikelyToken, LLMRequest
 from aeond.domain.messages import Message
 from aeond.domain.names import words_of
 from aeond.domain.plans.steps import StepSnapshot
@@ -17,13 +18,14 @@ from aeond.domain.runs.budgets import Grant
 from aeond.domain.runs.run import RunSnapshot
 from aeond.domain.runs.situations import Situation
 from aeond.domain.tools import ToolCall, ToolSpec
-from aeond.domain.values import display_json
+from aeond.domain.values import canonical_json, display_json
 from aeond.frozen import frozen
 from aeond.orchestration.answer.equations import Computes, computes_nothing, evaluated
 from aeond.orchestration.budget.budgeted_llm import BudgetedLLM, is_cut, repeats_itself
 from aeond.orchestration.context.prompt_fitting import fit_prompt, room_in
 from aeond.orchestration.decision.conversations.correction import Correction, Corrections
 from aeond.orchestration.decision.conversations.knowledge import repeats_a_fact
+from aeond.orchestration.decision.conversations.odds import LIKELY, log_odds
 from aeond.orchestration.decision.forms.schema import ANSWER
 from aeond.orchestration.decision.interfaces import CHANGES
 from aeond.orchestration.decision.invention import loses_numbers
@@ -38,12 +40,14 @@ from aeond.schemas.parts import as_object
 
 MAX_RESULT_CHARS: Final = 2_000
 SECONDS: Final = 300.0
+_NOTHING: Final = '""'
+_HAS_FROM: Final = 2.0  # log-odds of any text against _NOTHING
 
 
 @frozen
 class Composer:
     """Asks one model; a call that it completes costs one call of the grant. What it did not write in a run it is not asked for again: it would
-    write the same."""
+    write the same. `odds` are the log-odds, by run, tool and arguments, that what a call reads has what is wanted."""
 
     llm: LLMAdapter
     invoker: ToolInvoker
@@ -51,10 +55,15 @@ class Composer:
     corrections: Corrections
     compute: Computes = computes_nothing
     unwritten: LastRuns[tuple[str, str, str], None] = field(default_factory=LastRuns)  # by run, tool and view
+    odds: LastRuns[tuple[str, str, str], float] = field(default_factory=LastRuns)
 
     async def shows(self, call: ToolCall, run: RunSnapshot) -> bool:
         """Whether there is something to be shown for the call."""
         return await self.invoker.composition_view(call, run.tool_context("", ""), run.text) is not None
+
+    def lacks(self, call: ToolCall, run: RunSnapshot) -> bool:
+        """Whether what the call reads most likely has not what is wanted, as the model said that was to complete it."""
+        return self.odds.get(_key(call, run), math.inf) < _HAS_FROM
 
     async def complete(
         self,
@@ -132,9 +141,12 @@ class Composer:
             max_tokens=composition.max_tokens,
             schema=view.schema,
             fixed=True,
+            likely=LIKELY if view.may_lack else 0,
             deadline_seconds=SECONDS,
         )
-        text = await self._written(request, grant)
+        text, likely = await self._written(request, grant)
+        if likely:
+            self.odds[_key(call, run)] = -log_odds(likely, _begins, _NOTHING)
         written = read_json(text)
         results = "\n".join(turn.result for turn in turns_of(steps, MAX_RESULT_CHARS))
         meant = view.meant(
@@ -154,12 +166,23 @@ class Composer:
             return None
         return whole
 
-    async def _written(self, request: LLMRequest, grant: Grant) -> str:
-        """What the model writes; a list that it does not end as far as it says something new. "" if the model fails."""
+    async def _written(self, request: LLMRequest, grant: Grant) -> tuple[str, tuple[LikelyToken, ...]]:
+        """What the model writes, with the likeliest first tokens; a list that it does not end as far as it says something new. "" if the model
+        fails."""
         answered = (await BudgetedLLM(self.llm, grant).stream(request, discard_text, _is_endless)).value
         if answered is None:
-            return ""
-        return (news_of_list(answered.text) if is_cut(answered) else "") or answered.text
+            return "", ()
+        news = news_of_list(answered.text) if is_cut(answered) else ""
+        return news or answered.text, answered.likely
+
+
+def _key(call: ToolCall, run: RunSnapshot) -> tuple[str, str, str]:
+    return run.run_id, call.tool, canonical_json(call.arguments)
+
+
+def _begins(start: str) -> str:
+    """What a first token begins: _NOTHING, a text, or no JSON string."""
+    return next((mark for mark in (_NOTHING, _NOTHING[0]) if start.startswith(mark)), "")
 
 
 def in_place(old: str, new: str) -> str:

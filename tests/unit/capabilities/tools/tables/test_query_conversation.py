@@ -2,6 +2,7 @@
 
 import sqlite3
 from contextlib import closing
+from dataclasses import replace
 
 from aeond.capabilities.tools.tables.query_conversation import (
     MAX_SEEN_ROWS,
@@ -30,6 +31,18 @@ def test_the_declaration_of_the_table_is_in_view() -> None:
     check = SchemaChecker()
     assert not check.check("SELECT name FROM members", view.schema, "QUERY")
     assert check.check("DELETE FROM members", view.schema, "QUERY")
+
+
+def test_a_table_may_lack_what_is_wanted() -> None:
+    """No statement is written for what a table lacks, if it is all that its file holds and all its columns are in view: it means no query then."""
+    check = SchemaChecker()
+    wide = replace(MEMBERS, columns=tuple(map(str, range(40))), rows=())
+    beside = (replace(MEMBERS, around="paid in May"), replace(MEMBERS, whole="A list."), wide)
+    for table, lacks in ((MEMBERS, True), *((one, False) for one in beside), (read_table("one\ntwo"), False)):
+        view = query_view({"club/members.csv": table}, "who?")
+        assert view.may_lack is lacks
+        assert (not check.check("", view.schema, "QUERY")) is lacks
+    assert query_view({"club/members.csv": MEMBERS}, "who?").meant("", "") is None
 
 
 def test_two_values_of_a_column_are_alternatives() -> None:

@@ -1,5 +1,6 @@
 """Answers from what was looked up: when the results alone are asked, and when a decision goes on."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -272,7 +273,11 @@ COMPUTE, DO = {"compute": -0.1, "do": -5.0}, {"do": -0.1}
 
 
 def over_a_table(
-    query: str, *replies: str, likely: Mapping[str, float] = COMPUTE, extra: tuple[Rule, ...] = ()
+    query: str,
+    *replies: str,
+    likely: Mapping[str, float] = COMPUTE,
+    extra: tuple[Rule, ...] = (),
+    situation: Situation = SITUATION,
 ) -> tuple[Decider, ScriptedLLM]:
     """What decides about a table, with these replies one after another."""
     rules = (
@@ -285,8 +290,8 @@ def over_a_table(
     tools = Registry()
     for one in (replace(LOOK, candidates=("path",)), SELECT):
         tools.register(WholeTool(one))
-    view = CompositionView("CREATE TABLE costs (what, euros);", {"type": "string"})
-    return decider_of(rules, tools, SITUATION, Composing({}, ("costs.csv",), view))
+    view = CompositionView("CREATE TABLE costs (what, euros);", {"type": "string"}, may_lack=True)
+    return decider_of(rules, tools, situation, Composing({}, ("costs.csv", *situation.nearest), view))
 
 
 def about(*steps: StepSnapshot) -> RunSnapshot:
@@ -315,6 +320,24 @@ async def test_a_table_is_read_where_no_query_is_written(table: StepSnapshot) ->
         assert await answer(subject, about(*steps)) == "44000"
         assert "rope,22" in str(llm.requests[-1].messages)
         assert "no such column" not in str(llm.requests[-1].messages)
+
+
+@pytest.mark.parametrize(("has", "goes_on"), [(-0.05, False), (-0.2, True)])
+async def test_a_table_that_lacks_what_is_asked_is_no_source(has: float, goes_on: bool) -> None:
+    """Where the model that is to write a query most likely says that the table has nothing for it, nothing is selected and nothing answered from it: the
+    next nearest file is read, and the answer comes from that alone."""
+    says = {'"': has, '""': math.log(1 - math.exp(has))}
+    query = Rule(contains="Write the query.", text='"SELECT SUM(euros) FROM costs"', likely=says)
+    near = replace(SITUATION, nearest=("costs.csv", "boats.csv"))
+    subject, llm = over_a_table("", "44000", extra=(query,), situation=near)
+    following = await next_call(subject, about(SHORT))
+    assert following == (ToolCall("look", {"path": "boats.csv"}) if goes_on else SUM)
+    if goes_on:
+        other = ran(calls("s4", "look", path="boats.csv"), output="Ida,12")
+        failed = ran(replace(calls("s5", "select"), tool_call=SUM), error="no such table")
+        assert await answer(subject, about(SHORT, other, failed)) == "44000"
+        assert "Ida,12" in str(llm.requests[-1].messages)
+        assert "rope,22" not in str(llm.requests[-1].messages)
 
 
 @pytest.mark.parametrize(("figure", "answered"), [("44000", "44000"), ("22", "From the table.")])

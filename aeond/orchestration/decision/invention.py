@@ -68,11 +68,13 @@ def computes_other(call: ToolCall, run: RunSnapshot, situation: Situation) -> bo
 
 def is_unsaid(call: ToolCall, spec: ToolSpec, run: RunSnapshot, situation: Situation) -> bool:
     """Whether the call would make something new, mostly of words, or with a number, that neither the request, nor its conversation or a
-    fact has; or only of signs, as of a list whose items are not known."""
+    fact has; or only of signs, or of one line again and again, as of a list whose items are not known."""
     if not spec.for_existing:
         return False
     text = call.arguments.get(spec.new_text)
-    if isinstance(text, str) and text.strip() and not any(map(str.isalnum, text)):
+    lines = [line for line in text.splitlines() if line.strip()] if isinstance(text, str) else []
+    only_signs = bool(lines) and not any(map(str.isalnum, "".join(lines)))
+    if only_signs or len(lines) > len(set(lines)) == 1:
         return True
     written = [word for word in words_of(_content(call)) if word.isdigit() or len(word) >= _WORD_CHARS]
     said = _said(run, situation)

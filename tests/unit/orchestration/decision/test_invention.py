@@ -208,13 +208,14 @@ KNOWING = replace(NOW, facts=(("berth", "number 15"),), nearest=("club/crew.csv"
         ("27 November 2026", False, False),
         ("Lena\nOmar\nTill", True, False),
         ("[\n", True, False),
+        ("torch, lamps\ntorch, lamps\n", True, False),
         (" ", False, False),
         ("A torch for 4 people\nRope", True, False),  # a list may count what was not counted
     ],
 )
 def test_what_is_written_comes_from_what_was_said(text: str, unsaid: bool, invented_: bool) -> None:
-    """Something new that consists mostly of other words, or has another number or signs alone, was not said; a single line with such a number
-    is made up."""
+    """Something new that consists mostly of other words, or has another number, signs alone or one line twice, was not said; a single line with
+    such a number is made up."""
     run = run_of(request="Write a file with a torch, rope and 2 lamps for me.")
     call = ToolCall("write", {"path": "torch/for_me.txt", "text": text})
     assert is_unsaid(call, WRITE, run, KNOWING) is unsaid

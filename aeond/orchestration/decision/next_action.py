@@ -18,7 +18,7 @@ from aeond.domain.tools import Effect, ToolCall, ToolSpec
 from aeond.frozen import frozen
 from aeond.orchestration.answer.equations import evaluated
 from aeond.orchestration.context.file_search import FileSearch
-from aeond.orchestration.context.new_files import existing_name, names_new_file, spelt_as_named
+from aeond.orchestration.context.new_files import existing_name, names_file, names_new_file, spelt_as_named
 from aeond.orchestration.context.prompt_fitting import fit_prompt, room_in
 from aeond.orchestration.decision.conversations.composing import Composer
 from aeond.orchestration.decision.conversations.redirection import Redirection
@@ -152,10 +152,12 @@ class NextAction:
         return None if lacks else call
 
     def lacks(self, read: StepSnapshot, snapshot: RunSnapshot, offer: Offer) -> bool:
-        """Whether the step read a table that most likely lacks what is asked for."""
+        """Whether the step read a table that most likely lacks what is asked for; none that the request names."""
         call = read.step.tool_call
         selecting = offer.selecting(call) if call else None
-        return selecting is not None and self.composer.lacks(selecting, snapshot)
+        if selecting is None or any(names_file(snapshot, str(value)) for value in read.values):
+            return False
+        return self.composer.lacks(selecting, snapshot)
 
     async def selected(
         self, snapshot: RunSnapshot, situation: Situation, offer: Offer, grant: Grant

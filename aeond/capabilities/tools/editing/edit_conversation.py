@@ -55,6 +55,14 @@ CREATE TABLE store (
   shelf TEXT -- 'A', 'B'
 );"""
 _BERTH: Final = 'harbour.json:\n{\n  "berth": 12,\n  "paid": false,\n  "neighbours": ["Lena", "Omar"]\n}'
+_CREWS: Final = """\
+crews.json:
+  "season": 2026,
+  "captain": "Omar",
+CREATE TABLE crews (
+  boat TEXT, -- 'Ida', 'Nora'
+  rowers REAL -- 4, 2
+);"""
 _EXAMPLES: Final[tuple[tuple[str, str, JsonValue], ...]] = (
     (
         _MEMBERS,
@@ -91,6 +99,8 @@ _EXAMPLES: Final[tuple[tuple[str, str, JsonValue], ...]] = (
         [{"add": "- Streichhölzer", "below": "a torch"}],
     ),
     (_MEMBERS, "Till se ha dado de baja", [{"sql": "DELETE FROM members WHERE name = 'Till'"}]),
+    (_CREWS, "in der Nora sitzen jetzt drei", [{"sql": "UPDATE crews SET rowers = 3 WHERE boat = 'Nora'"}]),
+    (_CREWS, "Lena is captain now", [{"replace": '"captain": "Omar",', "with": '"captain": "Lena",'}]),
     (_BERTH, "On m'a donné la place 15", [{"replace": '  "berth": 12,', "with": '  "berth": 15,'}]),
     (
         "boat.txt:\nIda, built 1988\nlength 6.4 m\nred sails",
@@ -133,14 +143,8 @@ class EditConversation:
             text = content.decode()
         except UnicodeDecodeError:
             return None
-        if (file := row_file(text, path)) is not None and file.is_all:
-            schema = statements_schema(file.table, path, request)
-            table = file.table
-
-            def meant_for_rows(changes: JsonValue, said: str) -> JsonValue:
-                return said_changes(_without_copied_texts(changes, table, said), said, path)
-
-            return CompositionView(declaration(table, path, request), schema, meant_for_rows)
+        if (file := row_file(text, path)) is not None and file.beside is not None:
+            return _of_rows(file.table, text.splitlines(), file.beside, path, request)
         lines = text.splitlines()
         shown = shown_lines(lines, path, request)
         if sum(map(len, shown)) > MAX_SHOWN_CHARS:
@@ -157,6 +161,24 @@ class EditConversation:
             return said_changes(placed, said, path)
 
         return CompositionView("\n".join([f"{path}:", *shown]), _schema(named), meant)
+
+
+def _of_rows(
+    table: Table, lines: Sequence[str], beside: Sequence[str], path: str, request: str
+) -> CompositionView:
+    """The table, for changes of its rows, below those of the lines that hold single values besides it, for changes of these."""
+    schema = statements_schema(table, path, request)
+    shown = declaration(table, path, request)
+    seen = shown_lines(beside, path, request)
+    named = [name for name, line in zip(names_of(lines), lines, strict=True) if line in seen]
+    if named:
+        schema = {"anyOf": [schema, _schema(named)]}
+        shown = "\n".join([f"{path}:", *seen, shown])
+
+    def meant(changes: JsonValue, said: str) -> JsonValue:
+        return said_changes(_without_copied_texts(changes, table, said), said, path)
+
+    return CompositionView(shown, schema, meant)
 
 
 def shown_lines(lines: Sequence[str], path: str, request: str) -> Sequence[str]:

@@ -41,7 +41,7 @@ from aeond.schemas.parts import as_object
 MAX_RESULT_CHARS: Final = 2_000
 SECONDS: Final = 300.0
 _NOTHING: Final = '""'
-_HAS_FROM: Final = 2.0  # log-odds of any text against _NOTHING
+_HAS_FROM: Final = 1.5  # log-odds of any text against _NOTHING
 
 
 @frozen

@@ -21,8 +21,8 @@ class DelimitedRows:
     rows: tuple[str, ...]
 
     @property
-    def is_all(self) -> bool:
-        return True
+    def beside(self) -> Sequence[str]:
+        return ()
 
     @property
     def cells(self) -> Sequence[Sequence[Cell]]:

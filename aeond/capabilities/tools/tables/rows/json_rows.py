@@ -67,9 +67,16 @@ class JsonRows:
     escapes: bool
 
     @property
-    def is_all(self) -> bool:
+    def beside(self) -> Sequence[str] | None:
         start = _behind_space(self.text, 0)
-        return self.text[start] == "[" or len(_members(self.text, start)) == 1
+        members = _members(self.text, start) if self.text[start] == "{" else ()
+        lines = [line.rstrip("\r") for line in self.text.split("\n")]
+        numbers: set[int] = set()
+        of_rows: set[int] = set()
+        for member in members:
+            first, last = (self.text.count("\n", 0, place) for place in (member.start, member.end))
+            (of_rows if isinstance(member.value, list) else numbers).update(range(first, last + 1))
+        return [lines[number] for number in sorted(numbers)] if numbers.isdisjoint(of_rows) else None
 
     @property
     def rows(self) -> Sequence[str]:

@@ -15,8 +15,8 @@ class RowFile(Protocol):
     def table(self) -> Table: ...
 
     @property
-    def is_all(self) -> bool:
-        """Whether the file says nothing besides its rows."""
+    def beside(self) -> Sequence[str] | None:
+        """The lines of single values that the file has besides its rows; None if rows stand on one of these lines, too."""
         ...
 
     @property

@@ -18,13 +18,16 @@ from aeond.capabilities.tools.editing.text_edits import is_prose
 from aeond.capabilities.tools.files.contained_files import ContainedFiles
 from aeond.capabilities.tools.files.path_matching import PathMatching, Wanted, file_target
 from aeond.capabilities.tools.relevance.line_ranking import Line, rank
+from aeond.capabilities.tools.relevance.shared_words import is_same, words_that_count
 from aeond.capabilities.tools.tables.query_conversation import declaration
 from aeond.capabilities.tools.tables.reading import Table
 from aeond.capabilities.tools.tables.rows.new_rows import without_copied_texts
 from aeond.capabilities.tools.tables.rows.row_changes import row_file
-from aeond.capabilities.tools.tables.statement_pattern import statements_schema
+from aeond.capabilities.tools.tables.rows.row_file import RowFile
+from aeond.capabilities.tools.tables.statement_pattern import columns_of, statements_schema, values_named
 from aeond.capabilities.tools.trust import Trusts
 from aeond.capabilities.tools.worker_threads import Stopped, WorkerThreads
+from aeond.domain.names import words_to_match
 from aeond.domain.policy import Access
 from aeond.domain.tools import Composition, CompositionView, ToolContext
 from aeond.domain.values import JsonObject, JsonValue
@@ -55,14 +58,6 @@ CREATE TABLE store (
   shelf TEXT -- 'A', 'B'
 );"""
 _BERTH: Final = 'harbour.json:\n{\n  "berth": 12,\n  "paid": false,\n  "neighbours": ["Lena", "Omar"]\n}'
-_CREWS: Final = """\
-crews.json:
-  "season": 2026,
-  "captain": "Omar",
-CREATE TABLE crews (
-  boat TEXT, -- 'Ida', 'Nora'
-  rowers REAL -- 4, 2
-);"""
 _EXAMPLES: Final[tuple[tuple[str, str, JsonValue], ...]] = (
     (
         _MEMBERS,
@@ -99,8 +94,6 @@ _EXAMPLES: Final[tuple[tuple[str, str, JsonValue], ...]] = (
         [{"add": "- Streichhölzer", "below": "a torch"}],
     ),
     (_MEMBERS, "Till se ha dado de baja", [{"sql": "DELETE FROM members WHERE name = 'Till'"}]),
-    (_CREWS, "in der Nora sitzen jetzt drei", [{"sql": "UPDATE crews SET rowers = 3 WHERE boat = 'Nora'"}]),
-    (_CREWS, "Lena is captain now", [{"replace": '"captain": "Omar",', "with": '"captain": "Lena",'}]),
     (_BERTH, "On m'a donné la place 15", [{"replace": '  "berth": 12,', "with": '  "berth": 15,'}]),
     (
         "boat.txt:\nIda, built 1988\nlength 6.4 m\nred sails",
@@ -143,8 +136,14 @@ class EditConversation:
             text = content.decode()
         except UnicodeDecodeError:
             return None
-        if (file := row_file(text, path)) is not None and file.beside is not None:
-            return _of_rows(file.table, text.splitlines(), file.beside, path, request)
+        if (file := row_file(text, path)) is not None and _means_rows(file, request):
+            schema = statements_schema(file.table, path, request)
+            table = file.table
+
+            def meant_for_rows(changes: JsonValue, said: str) -> JsonValue:
+                return said_changes(_without_copied_texts(changes, table, said), said, path)
+
+            return CompositionView(declaration(table, path, request), schema, meant_for_rows)
         lines = text.splitlines()
         shown = shown_lines(lines, path, request)
         if sum(map(len, shown)) > MAX_SHOWN_CHARS:
@@ -163,22 +162,15 @@ class EditConversation:
         return CompositionView("\n".join([f"{path}:", *shown]), _schema(named), meant)
 
 
-def _of_rows(
-    table: Table, lines: Sequence[str], beside: Sequence[str], path: str, request: str
-) -> CompositionView:
-    """The table, for changes of its rows, below those of the lines that hold single values besides it, for changes of these."""
-    schema = statements_schema(table, path, request)
-    shown = declaration(table, path, request)
-    seen = shown_lines(beside, path, request)
-    named = [name for name, line in zip(names_of(lines), lines, strict=True) if line in seen]
-    if named:
-        schema = {"anyOf": [schema, _schema(named)]}
-        shown = "\n".join([f"{path}:", *seen, shown])
-
-    def meant(changes: JsonValue, said: str) -> JsonValue:
-        return said_changes(_without_copied_texts(changes, table, said), said, path)
-
-    return CompositionView(shown, schema, meant)
+def _means_rows(file: RowFile, request: str) -> bool:
+    """Whether the rows are what the request is about: they are all that the file holds, or it names one of them and none of the single values
+    besides."""
+    if not file.beside:
+        return file.beside is not None
+    said = words_that_count(request)
+    single = words_to_match(" ".join(file.beside))
+    names_single = any(is_same(one, other) for one in single for other in said)
+    return not names_single and any(values_named(columns_of(file.table), request))
 
 
 def shown_lines(lines: Sequence[str], path: str, request: str) -> Sequence[str]:

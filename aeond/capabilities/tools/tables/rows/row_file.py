@@ -16,7 +16,7 @@ class RowFile(Protocol):
 
     @property
     def beside(self) -> Sequence[str] | None:
-        """The lines of single values that the file has besides its rows; None if rows stand on one of these lines, too."""
+        """The lines of single values that the file has besides its rows; None if rows stand on them, too."""
         ...
 
     @property

@@ -114,33 +114,27 @@ async def test_a_list_of_records_is_declared_as_a_table(tmp_path: Path) -> None:
     assert not admits(view, [{"add": '{"no": 9, "paid": true}'}])
 
 
-async def test_single_values_besides_a_list_of_records_are_changed_by_lines(tmp_path: Path) -> None:
-    """A JSON file that says something besides its list is in view with the lines of that, which statements could not change, and the list as a
-    table; where both stand on one line, its lines are in view."""
+@pytest.mark.parametrize(
+    ("request_", "is_table"),
+    [("Riga is paid", True), ("it comes on 16 June", False), ("expected from Riga on 16 June", False)],
+)
+async def test_rows_that_are_named_are_changed_by_statements(
+    tmp_path: Path, request_: str, *, is_table: bool
+) -> None:
+    """A JSON file that says something besides its list is in view as a table where the request names one of its rows and nothing besides; otherwise
+    with its lines, which statements could not change."""
     begin, rows = (
         '{"expected": "2026-06-09",',
         '"parts": [{"no": 7, "city": "Lund"}, {"no": 8, "city": "Riga"}]}\n',
     )
-    change = {"replace": begin, "with": '{"expected": "2026-06-16",'}
-    view = await shown_of(tmp_path, f"{begin}\r\n {rows}", "it comes on 16 June", name="order.json")
+    view = await shown_of(tmp_path, f"{begin}\n {rows}", request_, name="parts.json")
     assert view is not None
-    assert view.text.startswith(f"order.json:\n{begin}\nCREATE TABLE order_ (\n  no REAL, -- 7, 8\n")
-    assert admits(view, [change])
-    assert admits(view, [{"sql": "UPDATE order_ SET city = 'Oslo' WHERE no = 7"}])
-    assert not admits(view, [{"replace": rows.strip(), "with": "}"}])
-    view = await shown_of(tmp_path, f"{begin} {rows}", "it comes on 16 June", name="order.json")
+    assert view.text.startswith("CREATE TABLE parts (") is is_table
+    change = {"replace": begin, "with": '{"expected": "2026-06-16",'}
+    assert admits(view, [change]) is not is_table
+    view = await shown_of(tmp_path, f"{begin} {rows}", request_, name="parts.json")
     assert view is not None
     assert "CREATE TABLE" not in view.text
-    assert not admits(view, [change])
-
-
-async def test_lines_beside_rows_are_told_from_those_within(tmp_path: Path) -> None:
-    """A line of a single value that stands among the rows, too, is named with its indentation."""
-    text = '{\n  "paid": false,\n  "parts": [\n    {\n      "paid": false,\n      "no": 7\n    }\n  ]\n}\n'
-    view = await shown_of(tmp_path, text, "it is paid", name="order.json")
-    assert view is not None
-    assert admits(view, [{"replace": '  "paid": false,', "with": '  "paid": true,'}])
-    assert not admits(view, [{"replace": '"paid": false,', "with": '"paid": true,'}])
 
 
 def test_equal_list_items_keep_their_markers() -> None:

@@ -324,8 +324,8 @@ async def test_a_table_is_read_where_no_query_is_written(table: StepSnapshot) ->
 
 @pytest.mark.parametrize(("has", "goes_on"), [(-0.05, False), (-0.4, True)])
 async def test_a_table_that_lacks_what_is_asked_is_no_source(has: float, goes_on: bool) -> None:
-    """Where the model that is to write a query most likely says that the table has nothing for it, nothing is selected and nothing answered from it: the
-    next nearest file is read, and the answer comes from that alone. A table that the request names is not left out."""
+    """A table that most likely has nothing for a query is no source: the next nearest file is read, and the answer comes from that alone; but not
+    a table that the request names."""
     says = {'"': has, '""': math.log(1 - math.exp(has))}
     query = Rule(contains="Write the query.", text='"SELECT SUM(euros) FROM costs"', likely=says)
     near = replace(SITUATION, nearest=("costs.csv", "boats.csv"))

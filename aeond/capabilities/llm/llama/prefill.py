@@ -30,8 +30,9 @@ BATCH_STEP = 16  # tokens are computed so many at a time: 15 took 147 ms, 16 too
 # Each batch takes the time of a token more than its tokens do, because all weights are read from memory once: few batches
 # of equal size are better than one more for the last few tokens.
 LONGEST = 1.25
-MAX_OPENINGS = 40
+MAX_OPENINGS = 56
 LEAST_LONGER = 48  # tokens below an opening that are worth a file of their own: about a second
+LONGER_STEP = 32  # of these: the time stands behind the facts, and each minute would have its own file
 RECENT_PROMPTS = 6
 # A slot is chosen for what it holds only from this share of the prompt on, and of what it holds: most prompts begin with
 # the same few tokens.
@@ -69,7 +70,8 @@ class Kind:
     def note(self, opening: Sequence[int], tokens: Sequence[int]) -> None:
         in_common = sorted((shared(one, tokens) for one in self.recent), reverse=True)
         with_two = in_common[1] if len(in_common) > 1 else 0
-        self.longer = tokens[:with_two] if with_two >= len(opening) + LEAST_LONGER else ()
+        more = LONGER_STEP * max((with_two - len(opening)) // LONGER_STEP, 0)
+        self.longer = tokens[: len(opening) + more] if more >= LEAST_LONGER else ()
         self.recent = (*self.recent[1 - RECENT_PROMPTS :], array("i", tokens))
 
 

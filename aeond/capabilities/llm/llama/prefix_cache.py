@@ -13,7 +13,7 @@ from typing import Any, Protocol
 from aeond.domain.values import JsonObject
 from aeond.errors import LLMError, LLMGoneError, OverloadedError
 
-KEPT_FILES = 40  # 10 to 90 megabytes each with the default model; there are up to 22 kinds of prompts, some with a longer one
+KEPT_FILES = 56  # 10 to 90 megabytes each with the default model; there are some 30 kinds of prompts, some with longer ones
 READ, TOKENS = ".kv", ".tokens"
 
 logger = logging.getLogger(__name__)

@@ -136,7 +136,7 @@ class EditConversation:
             text = content.decode()
         except UnicodeDecodeError:
             return None
-        if (file := row_file(text, path)) is not None and _means_rows(file, request):
+        if (file := row_file(text, path)) is not None and _means_rows(file, path, request):
             schema = statements_schema(file.table, path, request)
             table = file.table
 
@@ -162,12 +162,13 @@ class EditConversation:
         return CompositionView("\n".join([f"{path}:", *shown]), _schema(named), meant)
 
 
-def _means_rows(file: RowFile, request: str) -> bool:
+def _means_rows(file: RowFile, path: str, request: str) -> bool:
     """Whether the rows are what the request is about: they are all that the file holds, or it names one of them and none of the single values
-    besides."""
+    besides. A word of the file's name names the file."""
     if not file.beside:
         return file.beside is not None
-    said = words_that_count(request)
+    of_file = words_to_match(path)
+    said = [word for word in words_that_count(request) if word not in of_file]
     single = words_to_match(" ".join(file.beside))
     names_single = any(is_same(one, other) for one in single for other in said)
     return not names_single and any(values_named(columns_of(file.table), request))

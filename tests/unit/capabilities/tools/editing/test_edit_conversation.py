@@ -116,7 +116,11 @@ async def test_a_list_of_records_is_declared_as_a_table(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("request_", "is_table"),
-    [("Riga is paid", True), ("it comes on 16 June", False), ("expected from Riga on 16 June", False)],
+    [
+        ("Riga is paid, note it in parts.json", True),
+        ("it comes on 16 June", False),
+        ("expected from Riga on 16 June", False),
+    ],
 )
 async def test_rows_that_are_named_are_changed_by_statements(
     tmp_path: Path, request_: str, *, is_table: bool
@@ -124,13 +128,13 @@ async def test_rows_that_are_named_are_changed_by_statements(
     """A JSON file that says something besides its list is in view as a table where the request names one of its rows and nothing besides; otherwise
     with its lines, which statements could not change."""
     begin, rows = (
-        '{"expected": "2026-06-09",',
+        '{"expected": "2026-06-09", "of": "parts",',
         '"parts": [{"no": 7, "city": "Lund"}, {"no": 8, "city": "Riga"}]}\n',
     )
     view = await shown_of(tmp_path, f"{begin}\n {rows}", request_, name="parts.json")
     assert view is not None
     assert view.text.startswith("CREATE TABLE parts (") is is_table
-    change = {"replace": begin, "with": '{"expected": "2026-06-16",'}
+    change = {"replace": begin, "with": '{"expected": "2026-06-16", "of": "parts",'}
     assert admits(view, [change]) is not is_table
     view = await shown_of(tmp_path, f"{begin} {rows}", request_, name="parts.json")
     assert view is not None

@@ -66,10 +66,14 @@ class PrefixCache:
             logger.warning("the read prompt %s cannot be used and is removed: %s", path.name, error.message)
             path.unlink(missing_ok=True)
             return False
+        restored = answer.get("n_restored")
+        if not isinstance(restored, int) or restored < len(tokens):
+            logger.warning("the read prompt %s is not whole and is removed", path.name)
+            path.unlink(missing_ok=True)
+            return False
         with contextlib.suppress(OSError):  # the folder may be emptied by people
             path.touch()  # the longest unused are removed first
-        restored = answer.get("n_restored")
-        return isinstance(restored, int) and restored >= len(tokens)
+        return True
 
     async def save(self, client: Poster, slot: int, tokens: Sequence[int]) -> None:
         """Keeps what the slot has read of these tokens, unless it is kept already."""

@@ -63,6 +63,18 @@ async def test_few_files_are_kept(tmp_path: Path, engine: SlowEngine) -> None:
     assert await files.restore(engine, 1, engine.slots[0])
 
 
+async def test_a_file_with_a_part_of_its_prompt_is_removed(tmp_path: Path, engine: SlowEngine) -> None:
+    """What was saved before all of it was read is read again and saved whole, instead of being read at each use."""
+    files = PrefixCache(tmp_path, "model 1")
+    engine.slots = {0: TOKENS[:-1], 1: []}
+    await files.save(engine, 0, TOKENS)
+    assert not await files.restore(engine, 1, TOKENS)
+    assert not files.holds(TOKENS)
+    engine.slots[0] = TOKENS
+    await files.save(engine, 0, TOKENS)
+    assert await files.restore(engine, 1, TOKENS)
+
+
 @pytest.mark.parametrize("one_file_system", [True, False])
 async def test_read_prompts_are_shared_with_another_daemon(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, engine: SlowEngine, one_file_system: bool
